@@ -1,0 +1,79 @@
+"""Every error that Pisces raises on purpose.
+
+PiscesError                 has `.hint`: what to do about it
+├── InvalidCall             the caller's parameters are wrong; nothing was done
+├── SettingsError           a settings file, variable or argument is wrong
+├── InterpreterError        no usable Python interpreter
+├── ArtifactError           an artifact that cannot be read
+├── KernelError
+│   ├── KernelStartError    a kernel did not come up
+│   └── KernelGone          a kernel's process or channel has ended
+├── SessionError
+│   ├── SessionClosed       the session or the pool takes no more runs
+│   └── TooManyRestarts     fresh kernels keep dying
+└── DeadlineExceeded        the time of the call ran out
+
+A cell that fails is not an error of Pisces: it is a result.
+"""
+
+
+class PiscesError(Exception):
+    """The base. `str(error)` says what is wrong, with the value; `hint` says what to do, and may be empty."""
+
+    def __init__(self, message: str, *, hint: str = "") -> None:
+        super().__init__(message)
+        self.hint = hint
+
+    def explain(self) -> str:
+        """The message and, where there is one, the hint: what a person or an agent should read."""
+        return f"{self}\n{self.hint}" if self.hint else str(self)
+
+
+class InvalidCall(PiscesError):
+    """The parameters of a call are wrong. Nothing was run and nothing was changed."""
+
+
+class SettingsError(PiscesError):
+    """A setting has an unknown name or a value that is not allowed."""
+
+
+class InterpreterError(PiscesError):
+    """No Python interpreter answered, or the one that was asked for did not."""
+
+
+class ArtifactError(PiscesError):
+    """An artifact does not exist, or cannot be read the way it was asked for."""
+
+
+class KernelError(PiscesError):
+    """A kernel could not do what was asked of it."""
+
+
+class KernelStartError(KernelError):
+    """A kernel did not come up; nothing of it is left behind."""
+
+
+class KernelGone(KernelError):
+    """The kernel's process or the channel to it has ended."""
+
+
+class SessionError(PiscesError):
+    """A session could not take the run."""
+
+
+class SessionClosed(SessionError):
+    """The session, or the pool it lives in, has been closed."""
+
+
+class TooManyRestarts(SessionError):
+    """Two fresh kernels in a row died before either finished a cell."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "Python kernel restarted too many times in this session",
+            hint="Call again with reset: true once the cause is mended; `pisces doctor` checks the interpreter.",
+        )
+
+
+class DeadlineExceeded(PiscesError):
+    """The time of the call ran out while it waited."""
