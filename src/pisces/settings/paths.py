@@ -1,0 +1,78 @@
+"""Where Pisces keeps what it keeps: one home folder per user, private to that user."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+import msgspec
+
+
+class Paths(msgspec.Struct, frozen=True):
+    """The places below the home folder. Naming a place does not make it: see `make_private`."""
+
+    home: Path
+    """`~/.pisces`, or where `PISCES_HOME` says."""
+
+    @classmethod
+    def locate(cls, environ: Mapping[str, str]) -> "Paths":
+        """The places of the user whose environment this is."""
+        moved = environ.get("PISCES_HOME", "")
+        user_home = environ.get("HOME") or os.path.expanduser("~")
+        if not moved:
+            return cls(Path(user_home, ".pisces"))
+        if moved == "~" or moved.startswith("~/"):
+            moved = user_home + moved[1:]
+        return cls(Path(os.path.abspath(moved)))
+
+    @property
+    def agent(self) -> Path:
+        """What an agent has for itself: its settings, its artifacts."""
+        return self.home / "agent"
+
+    @property
+    def settings_file(self) -> Path:
+        """The user's own settings."""
+        return self.agent / "settings.toml"
+
+    @property
+    def artifacts(self) -> Path:
+        """Whole outputs, of which results show a part."""
+        return self.agent / "artifacts"
+
+    @property
+    def cache(self) -> Path:
+        """What can be deleted at any time and is then made again."""
+        return self.home / "cache"
+
+    @property
+    def managed_venv(self) -> Path:
+        """The virtual environment that `pisces setup python` makes."""
+        return self.home / "python-env"
+
+    @property
+    def log_file(self) -> Path:
+        """The log, traces included."""
+        return self.home / "logs" / "pisces.log"
+
+
+def project_settings_file(cwd: Path) -> Path:
+    """The settings that a project brings along."""
+    return cwd / ".pisces" / "settings.toml"
+
+
+def make_private(folder: Path) -> Path:
+    """Make the folder, and those above it that are missing, readable by the user alone; return it.
+
+    A folder that is there already keeps the permissions that somebody gave it.
+    """
+    missing = [folder, *folder.parents]
+    for level in reversed(missing):
+        try:
+            level.mkdir(mode=0o700)
+        except FileExistsError:
+            continue
+        except OSError:
+            # mkdir of an existing level on a read-only file system says so instead of "exists".
+            if not level.is_dir():
+                raise
+    return folder

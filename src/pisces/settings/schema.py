@@ -1,0 +1,145 @@
+"""Every setting: its name, type, default, what it allows and one line of documentation.
+
+A setting is one field here; the loader, the error messages and the listing are derived from it. The Python name is
+snake_case, the name that users write is camelCase: `python.kernel_mode` is `python.kernelMode`. A field marked
+`USER_ONLY` cannot be set by a project's file, because a cloned repository must not unlock secrets or run code.
+"""
+
+from typing import Annotated, Any, Final, Literal
+
+import msgspec
+from msgspec import Meta
+
+USER_ONLY: Final = {"user_only": True}
+
+_DAY: Final = 86_400
+_MIB: Final = 1024 * 1024
+
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+"""The name of an environment variable."""
+
+
+class _Group(msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"):
+    """A table of settings, with the documented names as its keys."""
+
+
+class EnvSettings(_Group, frozen=True):
+    """`python.env`: what kernels see of the environment."""
+
+    allow: Annotated[
+        tuple[VariableName, ...],
+        Meta(description="Names of further environment variables that kernels may see.", extra=USER_ONLY),
+    ] = ()
+
+
+class PythonSettings(_Group, frozen=True):
+    """`python`: kernels and sessions."""
+
+    kernel_mode: Annotated[
+        Literal["session", "per-call"],
+        Meta(description="Keep one kernel for the session, or use a fresh one for each call."),
+    ] = "session"
+    backend: Annotated[
+        Literal["auto", "native"],
+        Meta(description="Which kind of kernel runs the code."),
+    ] = "auto"
+    interpreter: Annotated[
+        str,
+        Meta(description="The Python to use, as a path or a command; empty to look for one.", extra=USER_ONLY),
+    ] = ""
+    max_sessions: Annotated[
+        Literal["auto"] | Annotated[int, Meta(ge=1, le=1024)],
+        Meta(description="How many kernels may be up at once; auto is 32."),
+    ] = "auto"
+    idle_timeout: Annotated[
+        float,
+        Meta(ge=0.1, le=365 * _DAY, description="Seconds after which an idle kernel that nobody holds is ended."),
+    ] = 300.0
+    max_timeout: Annotated[
+        float,
+        Meta(ge=1, le=7 * _DAY, description="The longest timeout, in seconds, that a call may ask for."),
+    ] = 600.0
+    interrupt_grace: Annotated[
+        float,
+        Meta(ge=0.1, le=600, description="Seconds for an interrupted cell to settle before its kernel is killed."),
+    ] = 5.0
+    retry_on_crash: Annotated[
+        Literal["safe", "once", "never"],
+        Meta(description="Run again after a crash: only code that had not begun, any code once, or nothing."),
+    ] = "safe"
+    variables: Annotated[
+        bool,
+        Meta(description="Say in each result which variables the call added, changed and removed."),
+    ] = True
+    env: EnvSettings = EnvSettings()
+
+
+class OutputSettings(_Group, frozen=True):
+    """`output`: how much of an output is shown, and how long the whole of it is kept."""
+
+    max_bytes: Annotated[
+        int,
+        Meta(ge=1024, le=64 * _MIB, description="The most bytes of output that a result shows."),
+    ] = 51_200
+    max_lines: Annotated[
+        int,
+        Meta(ge=10, le=1_000_000, description="The most lines of output that a result shows."),
+    ] = 3_000
+    head_bytes: Annotated[
+        int,
+        Meta(ge=0, le=64 * _MIB, description="Of those bytes, how many show the beginning; the others show the end."),
+    ] = 20_480
+    keep_days: Annotated[
+        int,
+        Meta(ge=0, le=36_500, description="Days after which a kept output is deleted."),
+    ] = 14
+
+
+class Settings(_Group, frozen=True):
+    """All settings, checked. `Settings()` has the defaults."""
+
+    python: PythonSettings = PythonSettings()
+    output: OutputSettings = OutputSettings()
+
+
+class SettingInfo(msgspec.Struct, frozen=True):
+    """One setting, as the loader and the documentation need it."""
+
+    name: str
+    """The dotted name that users write."""
+    attributes: tuple[str, ...]
+    """The way to the value from a `Settings`."""
+    type: Any
+    default: Any
+    description: str
+    user_only: bool
+
+    def value_in(self, settings: Settings) -> Any:
+        """The value that these settings have for it."""
+        value: Any = settings
+        for attribute in self.attributes:
+            value = getattr(value, attribute)
+        return value
+
+
+def _walk(group: type[msgspec.Struct], prefix: str, attributes: tuple[str, ...]) -> list[SettingInfo]:
+    found: list[SettingInfo] = []
+    for field in msgspec.structs.fields(group):
+        name = f"{prefix}{field.encode_name}"
+        path = (*attributes, field.name)
+        if isinstance(field.type, type) and issubclass(field.type, _Group):
+            found += _walk(field.type, f"{name}.", path)
+        else:
+            meta: Meta = field.type.__metadata__[0]
+            user_only = bool((meta.extra or {}).get("user_only"))
+            found.append(SettingInfo(name, path, field.type, field.default, meta.description or "", user_only))
+    return found
+
+
+SETTINGS: Final[dict[str, SettingInfo]] = {info.name: info for info in _walk(Settings, "", ())}
+"""Every setting by its dotted name, in the order of the schema."""
+
+GROUPS: Final = frozenset(
+    ".".join(parts[:depth]) for parts in (name.split(".") for name in SETTINGS) for depth in range(1, len(parts))
+)
+"""The names of the tables that hold settings: `python`, `python.env`, `output`."""
