@@ -1,0 +1,70 @@
+# `make test` is what every change has to pass. The environments are made on demand and kept in .envs.
+SHELL := /bin/sh
+.DELETE_ON_ERROR:
+.PHONY: help test test-heavy soak mutants bench lint types imports format lock environments clean
+
+PYTHON ?= $(shell sh scripts/find-python.sh)
+ENVS := .envs
+BIN := $(ENVS)/dev/bin
+MAKE_ENVIRONMENT := scripts/make_environment.py
+SOURCES := src tests scripts $(wildcard bench)
+WORKERS ?= 2
+SEED := $(or $(SEED),$(shell date +%s))
+SOAK_SECONDS ?= 300
+ARGS ?=
+
+# Text files have an explicit encoding, ours and the tests': a missing one is a warning, and warnings are errors.
+export PYTHONWARNDEFAULTENCODING := 1
+
+help: ## What there is
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+test: lint types imports environments ## Lint, types, import contracts and tests
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+
+# pytest's exit code 5 means that no test is marked: there is nothing to fail.
+test-heavy: $(ENVS)/dev ## Tests that need big libraries, in an environment that has them
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/heavy --requirements requirements/heavy.txt
+	$(BIN)/python -m pytest -m heavy $(ARGS) || [ $$? -eq 5 ]
+
+soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
+	@echo "soak: SEED=$(SEED) SOAK_SECONDS=$(SOAK_SECONDS)"
+	$(BIN)/python -m pytest -m soak --soak-seed=$(SEED) --soak-seconds=$(SOAK_SECONDS) \
+	    --timeout=$$(( $(SOAK_SECONDS) + 120 )) --hypothesis-seed=$(SEED) $(ARGS) || [ $$? -eq 5 ]
+
+mutants: environments ## Put each mended failure back and see its test fail
+	$(BIN)/python scripts/mutants.py $(ARGS)
+
+bench: environments ## Measure beside ipykernel and a bare pipe
+	$(BIN)/python -m bench $(ARGS)
+
+lint: $(ENVS)/dev ## ruff: rules and format
+	$(BIN)/ruff check $(SOURCES)
+	$(BIN)/ruff format --check $(SOURCES)
+
+types: $(ENVS)/dev ## mypy, strict
+	$(BIN)/mypy $(SOURCES)
+
+imports: $(ENVS)/dev ## Which package may import which
+	@$(BIN)/lint-imports
+
+format: $(ENVS)/dev ## Bring the sources into format
+	$(BIN)/ruff check --fix-only $(SOURCES)
+	$(BIN)/ruff format $(SOURCES)
+
+environments: $(ENVS)/dev ## The environments of the tests
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/plain
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/ipython --requirements requirements/ipython.txt
+
+# Not a file target: only the script knows whether the environment is complete, and it costs 30 ms to ask.
+.PHONY: $(ENVS)/dev
+$(ENVS)/dev:
+	@[ -n "$(PYTHON)" ]
+	@"$(PYTHON)" $(MAKE_ENVIRONMENT) $@ --requirements requirements/dev.txt --source src
+
+lock: ## Choose the newest versions again, with hashes (needs uv)
+	sh scripts/lock.sh
+
+clean: ## Remove what was made, except .venv
+	rm -rf $(ENVS) build dist .mypy_cache .pytest_cache .ruff_cache .import_linter_cache .hypothesis
+	find src tests scripts $(wildcard bench) -name __pycache__ -type d -prune -exec rm -rf {} +

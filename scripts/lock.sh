@@ -1,0 +1,24 @@
+#!/bin/sh
+# Write requirements/*.txt from pyproject.toml: exact versions with hashes, for every platform and release we support.
+# The later files are bound to the versions of the earlier ones, so that a package has one version wherever it is used
+# together. The files carry no addresses: where packages come from is the affair of the machine that installs them.
+set -eu
+
+cd "$(dirname -- "$0")/.."
+command -v uv >/dev/null || {
+    echo "lock: uv is needed to choose versions, though not to install them; it is one program, see its own site" >&2
+    exit 1
+}
+
+lock() {
+    output=$1
+    shift
+    uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+        --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
+        --output-file "requirements/$output.txt" "$@"
+}
+
+lock runtime pyproject.toml
+lock dev pyproject.toml --group dev --constraint requirements/runtime.txt
+lock ipython --group ipython
+lock heavy --group heavy --constraint requirements/ipython.txt

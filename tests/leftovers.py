@@ -1,0 +1,72 @@
+"""Find what a test left behind: processes, also those that no longer descend from us, and file descriptors."""
+
+import os
+import uuid
+
+import psutil
+
+COOKIE = "PI_TEST_COOKIE"
+"""Passes the filter of a kernel's environment, so whatever a test starts, at any depth, carries it."""
+
+GRACE_SECONDS = 5.0
+
+
+class Leftovers:
+    """The processes that come into being between the making of this object and `end`."""
+
+    def __init__(self) -> None:
+        self.cookie = uuid.uuid4().hex
+        self._before = {child.pid for child in psutil.Process().children(recursive=True)}
+
+    def end(self) -> list[str]:
+        """Describe what is still there after a moment of grace, and end it."""
+        remaining = self._alive()
+        if not remaining:
+            return []
+        _, remaining = psutil.wait_procs(remaining, timeout=GRACE_SECONDS)
+        # Those that went may have left children that were not known yet.
+        remaining = list({*remaining, *self._alive()})
+        described = [describe(process) for process in remaining]
+        for process in remaining:
+            try:
+                process.kill()
+            except psutil.NoSuchProcess:
+                continue
+        psutil.wait_procs(remaining, timeout=GRACE_SECONDS)
+        return described
+
+    def _alive(self) -> list[psutil.Process]:
+        children = [child for child in psutil.Process().children(recursive=True) if child.pid not in self._before]
+        known = {child.pid for child in children}
+        orphans = [process for process in psutil.process_iter() if process.pid not in known and self._is_ours(process)]
+        return children + orphans
+
+    def _is_ours(self, process: psutil.Process) -> bool:
+        if process.pid == os.getpid():
+            return False
+        try:
+            return process.environ().get(COOKIE) == self.cookie
+        except (psutil.Error, OSError):
+            # Someone else's, or gone while we looked.
+            return False
+
+
+def describe(process: psutil.Process) -> str:
+    """One line about a process, or that it went while we looked."""
+    try:
+        return f"  {process.pid} {process.status()} {' '.join(process.cmdline()) or process.name()}"
+    except psutil.Error:
+        return f"  {process.pid} ended late"
+
+
+def open_descriptors() -> dict[int, str]:
+    """The open file descriptors of this process, each with what it stands for."""
+    folder = "/proc/self/fd" if os.path.isdir("/proc/self/fd") else "/dev/fd"
+    found = {}
+    for name in os.listdir(folder):
+        try:
+            found[int(name)] = os.readlink(f"{folder}/{name}") if folder.startswith("/proc") else name
+        except OSError:
+            # The descriptor that listed the folder.
+            continue
+    return found
