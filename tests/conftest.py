@@ -95,8 +95,13 @@ def environment(name: str, requirements: Path | None = None) -> str:
 
 
 @pytest.fixture(autouse=True)
-def no_process_is_left(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    """A test that starts processes fails if one of them, or of theirs, is there when it has ended."""
+def no_process_is_left(
+    request: pytest.FixtureRequest, own_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> Iterator[None]:
+    """A test that starts processes fails if one of them, or of theirs, is there when it has ended.
+
+    `own_home` comes first, because it clears the variables of our prefix, and the cookie is one.
+    """
     if request.node.get_closest_marker("processes") is None:
         yield
         return

@@ -18,12 +18,12 @@ class Leftovers:
         self.cookie = uuid.uuid4().hex
         self._before = {child.pid for child in psutil.Process().children(recursive=True)}
 
-    def end(self) -> list[str]:
+    def end(self, *, grace: float = GRACE_SECONDS) -> list[str]:
         """Describe what is still there after a moment of grace, and end it."""
         remaining = self._alive()
         if not remaining:
             return []
-        _, remaining = psutil.wait_procs(remaining, timeout=GRACE_SECONDS)
+        _, remaining = psutil.wait_procs(remaining, timeout=grace)
         # Those that went may have left children that were not known yet.
         remaining = list({*remaining, *self._alive()})
         described = [describe(process) for process in remaining]
