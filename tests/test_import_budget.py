@@ -1,0 +1,74 @@
+"""Slow imports are paid by those who use them: starting is quick because little is loaded."""
+
+import subprocess
+import sys
+
+import pytest
+
+SLOW = {
+    "IPython",
+    "PIL",
+    "html_to_markdown",
+    "hypothesis",
+    "jupyter_client",
+    "mcp",
+    "nbformat",
+    "numpy",
+    "pandas",
+    "psutil",
+    "pytest",
+    "starlette",
+    "textual",
+    "uvicorn",
+    "zmq",
+}
+ATTEMPTS = 5
+
+TIMED = """
+import sys, time
+started = time.perf_counter()
+{statement}
+print(time.perf_counter() - started)
+"""
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [["-c", "import pisces"], ["-c", "from pisces import Runtime"], ["-m", "pisces", "--version"]],
+    ids=["package", "runtime", "version"],
+)
+def test_starting_loads_no_slow_library(arguments: list[str]) -> None:
+    assert loaded(arguments) & SLOW == set()
+
+
+def test_the_package_alone_loads_nothing_but_itself() -> None:
+    before = loaded(["-c", "pass"])
+    assert loaded(["-c", "import pisces"]) - before <= {"pisces", "typing", "importlib"}
+
+
+def test_the_runtime_is_imported_within_a_tenth_of_a_second() -> None:
+    # The best of several: the machine may be busy with something else, and the budget is ours alone.
+    best = min(seconds("from pisces import Runtime") for _ in range(ATTEMPTS))
+    assert best < 0.100, f"from pisces import Runtime took {best * 1000:.0f} ms at best of {ATTEMPTS}"
+
+
+def loaded(arguments: list[str]) -> set[str]:
+    """The top-level names of all modules that a run of Python loads."""
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, encoding="utf-8", check=False
+    )
+    assert done.returncode == 0, done.stderr
+    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+
+
+def seconds(statement: str) -> float:
+    """How long a statement takes in a Python of its own."""
+    done = subprocess.run(
+        [sys.executable, "-c", TIMED.format(statement=statement)],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        check=True,
+    )
+    return float(done.stdout)
