@@ -1,0 +1,187 @@
+"""Where the output of a call goes: what is shown stays here, bounded; everything goes to an artifact once it is cut."""
+
+from collections.abc import Callable
+from typing import Final
+
+import msgspec
+
+from pisces.model.results import Truncation
+from pisces.output.lines import LineFolder, Piece
+from pisces.output.notice import format_size
+from pisces.output.record import Spill, StreamRecord
+from pisces.output.windows import SinkLimits, View, Windows, take_last
+
+__all__ = ["Dump", "OutputSink", "SinkLimits", "Spill"]
+
+LIVE_BYTES: Final = 102400
+"""How much of the newest text is at hand for live updates."""
+
+_BATCH: Final = 16384
+"""Characters gathered before any work is done: a million short writes cost a million appends and 60 batches."""
+
+_BLOCK: Final = 65536
+"""Characters worked on in one go: the copies of larger blocks leave the cache and take twice as long."""
+
+
+class Dump(msgspec.Struct, frozen=True, kw_only=True):
+    """The output as it can be shown, and what of it that is.
+
+    Lines and bytes are those of the whole stream, as the artifact has it (each state of a progress bar is a line
+    there). Total = shown + elided; what was overwritten or cleared counts as elided.
+    """
+
+    text: str
+    truncated: bool
+    total_lines: int
+    total_bytes: int
+    shown_lines: int
+    shown_bytes: int
+    """Without the notes that say what is missing."""
+    elided_lines: int
+    elided_bytes: int
+    ranges: tuple[tuple[int, int], ...] = ()
+    """First and last line of each part that is shown, counted from 1 in the whole stream."""
+    clamped_lines: int = 0
+    """How many of the shown lines were too long to be shown whole."""
+    limit: str = ""
+    """The limit that was met, in words."""
+    artifact_id: str | None = None
+    artifact_error: str | None = None
+    """Why the artifact does not have the whole stream."""
+
+    @property
+    def truncation(self) -> Truncation | None:
+        """The numbers for a result, when something was cut."""
+        if not self.truncated:
+            return None
+        return Truncation(
+            total_lines=self.total_lines,
+            total_bytes=self.total_bytes,
+            shown_lines=self.shown_lines,
+            shown_bytes=self.shown_bytes,
+            elided_lines=self.elided_lines,
+            elided_bytes=self.elided_bytes,
+        )
+
+
+class OutputSink:
+    """Takes sanitized text and remembers what is worth showing, within bounded memory whatever comes.
+
+    `spill` is called at most once, when something is cut for the first time; the file it returns gets the stream from
+    its first byte, with each carriage return as a newline. Without `spill`, what is cut is gone. Close the sink.
+    """
+
+    def __init__(self, *, limits: SinkLimits | None = None, spill: Callable[[], Spill] | None = None) -> None:
+        self._limits = limits or SinkLimits()
+        self._windows = Windows(self._limits, LIVE_BYTES)
+        self._folder = LineFolder(self._limits.clamp)
+        self._marked = (self._windows.copy(), self._folder.copy())
+        self._batch: list[str] = []
+        self._batch_size = 0
+        self._total_bytes = self._newlines = 0
+        self._ends_open = False
+        self._record = StreamRecord(spill)
+
+    def write(self, text: str) -> None:
+        """Take the next text of the stream."""
+        self._batch.append(text)
+        self._batch_size += len(text)
+        if self._batch_size >= _BATCH:
+            self._flush()
+
+    def mark(self) -> None:
+        """What is here now stays when the sink is cleared: call it where a cell begins, after its heading."""
+        self._flush()
+        self._marked = (self._windows.copy(), self._folder.copy())
+
+    def clear(self) -> None:
+        """Show nothing more of what came since the mark. The artifact and the totals keep it."""
+        self._flush()
+        windows, folder = self._marked
+        self._windows, self._folder = windows.copy(), folder.copy()
+        unfinished = folder.unfinished()
+        counted = windows.stream_lines + (unfinished.stream_lines if unfinished else 0)
+        self._windows.add(Piece(data=b"", lines=0, stream_lines=self._total_lines - counted))
+
+    def dump(self) -> Dump:
+        """What to show of all that came so far. It changes nothing, and output may go on after it."""
+        self._flush()
+        view = self._windows.view(self._folder.unfinished())
+        pieces = (*view.head, *view.tail)
+        shown_lines = sum(piece.lines for piece in pieces)
+        shown_bytes = sum(piece.size for piece in pieces)
+        clamped = sum(piece.note_bytes > 0 for piece in pieces)
+        return Dump(
+            text=_text(view),
+            truncated=view.left_out > 0 or clamped > 0,
+            total_lines=self._total_lines,
+            total_bytes=self._total_bytes,
+            shown_lines=shown_lines,
+            shown_bytes=shown_bytes,
+            elided_lines=self._total_lines - shown_lines,
+            elided_bytes=self._total_bytes - shown_bytes,
+            ranges=_ranges(view, self._total_lines),
+            clamped_lines=clamped,
+            limit=self._limit_met(view, shown_lines),
+            artifact_id=self._record.id,
+            artifact_error=self._record.error,
+        )
+
+    def tail(self, max_bytes: int = LIVE_BYTES) -> str:
+        """The newest text, cut where a line begins, for live updates: cheap, and without notices."""
+        self._flush()
+        unfinished = self._folder.unfinished()
+        newest = [*([unfinished] if unfinished else []), *self._windows.latest()]
+        taken = take_last(newest[::-1], max_bytes=max_bytes, max_lines=None)
+        if newest and not taken and max_bytes > 0:  # not even one line fits
+            return newest[0].data[-max_bytes:].decode("utf-8", "ignore")
+        return b"".join(piece.data for piece in taken).decode("utf-8")
+
+    def close(self) -> None:
+        """Write what is left and release the artifact's descriptor. The sink can still be dumped."""
+        self._flush()
+        self._record.close()
+
+    @property
+    def _total_lines(self) -> int:
+        return self._newlines + self._ends_open
+
+    def _flush(self) -> None:
+        if not self._batch_size:
+            return
+        text = "".join(self._batch)
+        self._batch, self._batch_size = [], 0
+        for start in range(0, len(text), _BLOCK):
+            self._take(text[start : start + _BLOCK].encode("utf-8", "replace"))
+
+    def _take(self, data: bytes) -> None:
+        for piece in self._folder.feed(data):
+            self._windows.add(piece)
+        kept = data.replace(b"\r", b"\n") if b"\r" in data else data
+        self._total_bytes += len(kept)
+        self._newlines += kept.count(b"\n")
+        self._ends_open = not kept.endswith(b"\n")
+        self._record.add(kept, needed=self._is_cut())
+
+    def _is_cut(self) -> bool:
+        return self._folder.clamped_lines > 0 or self._windows.overflow(self._folder.unfinished())
+
+    def _limit_met(self, view: View, shown_lines: int) -> str:
+        if not view.left_out:
+            return ""
+        limits = self._limits
+        return f"{limits.max_lines}-line" if shown_lines >= limits.max_lines else format_size(limits.max_bytes)
+
+
+def _text(view: View) -> str:
+    head, tail = (b"".join(piece.data for piece in pieces).decode("utf-8") for pieces in (view.head, view.tail))
+    return f"{head}[…{view.left_out} lines elided…]\n{tail}" if view.left_out else head + tail
+
+
+def _ranges(view: View, total_lines: int) -> tuple[tuple[int, int], ...]:
+    head = sum(piece.stream_lines for piece in view.head)
+    tail = sum(piece.stream_lines for piece in view.tail)
+    if not view.left_out:
+        return ((1, total_lines),) if total_lines else ()
+    parts = ((1, head), (total_lines - tail + 1, total_lines))
+    return tuple(part for part in parts if part[0] <= part[1])
