@@ -50,6 +50,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "python-env"
 
     @property
+    def managed_venv_unfinished(self) -> Path:
+        """A file that is there from the first to the last step of making the managed environment."""
+        return self.home / "python-env.unfinished"
+
+    @property
     def log_file(self) -> Path:
         """The log, traces included."""
         return self.home / "logs" / "pisces.log"

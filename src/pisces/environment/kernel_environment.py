@@ -1,0 +1,39 @@
+"""The whole environment of a kernel's process."""
+
+import os
+from collections.abc import Mapping
+
+from pisces.environment.filter import filter_environment
+from pisces.environment.interpreter import Interpreter
+from pisces.settings.schema import Settings
+
+
+def kernel_environment(
+    interpreter: Interpreter,
+    environ: Mapping[str, str],
+    settings: Settings,
+    injected: Mapping[str, str] | None = None,
+) -> dict[str, str]:
+    """What a kernel of this interpreter sees: the filtered environment, its own virtual environment active.
+
+    `injected` are variables of Pisces itself (`PI_SESSION_FILE` and the like), set last and not filtered.
+    """
+    env = filter_environment(environ, settings.python.env.allow)
+    _activate(interpreter, env)
+    return {**env, **(injected or {})}
+
+
+def _activate(interpreter: Interpreter, env: dict[str, str]) -> None:
+    """Do what a virtual environment's `activate` does, and undo it for the one that was active and is not used."""
+    entries = env.get("PATH", os.defpath).split(os.pathsep)
+    before = env.pop("VIRTUAL_ENV", "")
+    if before:
+        left = os.path.join(before, "bin")
+        entries = [entry for entry in entries if os.path.normpath(entry) != os.path.normpath(left)]
+    root = interpreter.venv or interpreter.conda
+    if root:
+        first = os.path.join(root, "bin")
+        entries = [first, *(entry for entry in entries if entry != first)]
+    if interpreter.venv:
+        env["VIRTUAL_ENV"] = interpreter.venv
+    env["PATH"] = os.pathsep.join(entries)

@@ -1,0 +1,78 @@
+"""Secrets out of texts that are written down: trace logs, error messages, progress lines."""
+
+import re
+from collections.abc import Iterable, Mapping
+from typing import Final
+from urllib.parse import quote
+
+import msgspec
+
+from pisces.environment.secret_names import looks_secret
+
+MASK: Final = "[masked]"
+
+MIN_LENGTH: Final = 4
+"""A shorter value is masked where its name is beside it, not wherever its letters happen to stand."""
+
+_ASSIGNED_NAME: Final = re.compile(r"""(?<![\w-])[A-Za-z_][\w-]*(?=\\?["']?\s*[:=])""")
+_ASSIGNED_VALUE: Final = re.compile(
+    r"""(?P<lead>\\?["']?\s*[:=]\s*)"""
+    r"""(?:"(?:[^"\\]|\\.)*"?|'(?:[^'\\]|\\.)*'?|\\(?P<mark>["'])(?:(?!\\(?P=mark)).)*|[^\s"',;&}\])\\]+)""",
+    re.DOTALL,
+)
+_AUTHORIZATION: Final = re.compile(r"(?i)\b(bearer|basic|token)(\s+)[A-Za-z0-9._~+/=-]{8,}")
+_URL_LOGIN: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s\"'@]+@")
+
+
+class SecretMask:
+    """Replaces secrets by `[masked]`.
+
+    It knows the secret values of an environment and finds them anywhere, also as JSON or a URL spells them; beside
+    that it recognises a value by the name it is assigned to, an authorization header, and the login in a URL. It works
+    on one text at a time: mask a text before cutting it, since half of a secret cannot be recognised.
+    """
+
+    def __init__(self, environ: Mapping[str, str], extra: Iterable[str] = ()) -> None:
+        values = {value for name, value in environ.items() if looks_secret(name)} | set(extra)
+        spellings = {spelling for value in values for spelling in _spellings(value) if len(spelling) >= MIN_LENGTH}
+        # Longest first, so that a secret that contains another is masked whole.
+        ordered = sorted(spellings, key=len, reverse=True)
+        self._values = re.compile("|".join(map(re.escape, ordered))) if ordered else None
+
+    def text(self, text: str) -> str:
+        """The text without secrets."""
+        if self._values is not None:
+            text = self._values.sub(MASK, text)
+        text = _URL_LOGIN.sub(rf"\g<scheme>{MASK}@", text)
+        text = _AUTHORIZATION.sub(rf"\1\2{MASK}", text)
+        return _mask_assigned(text)
+
+    def mapping(self, variables: Mapping[str, str]) -> dict[str, str]:
+        """Variables without secrets: those with a telling name are masked whole, the others as texts."""
+        return {name: MASK if looks_secret(name) else self.text(value) for name, value in variables.items()}
+
+
+def _mask_assigned(text: str) -> str:
+    """Mask what is assigned to a telling name. Only such values are skipped: others may hold assignments themselves."""
+    pieces: list[str] = []
+    done = 0
+    for name in _ASSIGNED_NAME.finditer(text):
+        if name.start() < done or not looks_secret(name[0].replace("-", "_")):
+            continue
+        value = _ASSIGNED_VALUE.match(text, name.end())
+        if value is not None:
+            pieces += [text[done : value.end("lead")], MASK]
+            done = value.end()
+    return "".join((*pieces, text[done:]))
+
+
+def _spellings(value: str) -> set[str]:
+    readable = value.encode("utf-8", "replace").decode("utf-8")
+    in_json = msgspec.json.encode(readable).decode("utf-8")[1:-1]
+    in_ascii_json = "".join(c if ord(c) < 128 else _ascii_escape(c) for c in in_json)
+    return {value, readable, in_json, in_ascii_json, quote(readable), quote(readable, safe="")}
+
+
+def _ascii_escape(character: str) -> str:
+    units = character.encode("utf-16-be")
+    return "".join(f"\\u{units[i]:02x}{units[i + 1]:02x}" for i in range(0, len(units), 2))
