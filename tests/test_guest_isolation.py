@@ -66,7 +66,8 @@ def test_the_guest_loads_in_an_isolated_interpreter_under_its_private_name(name:
     modules = [module for module in MODULES if module not in {"__main__", "__init__"} and "ipython" not in module]
     program = LOAD.format(init=str(GUEST / "__init__.py"), folder=str(GUEST), modules=modules)
     done = run(interpreter, "-I", "-S", "-W", "error", "-c", program)
-    assert (done.returncode, done.stderr) == (0, "")
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
     assert done.stdout == "foreign: []\n"
 
 
