@@ -101,3 +101,20 @@ class Checkpointing(Protocol):
         Afterwards the kernel is alive as the same object, in a new process.
         """
         ...
+
+
+class Backend(Protocol):
+    """Where kernels of one kind come from; one per runtime."""
+
+    @property
+    def name(self) -> str:
+        """The name by which `python.backend` chooses it."""
+        ...
+
+    def kernel(self, spec: LaunchSpec) -> Kernel:
+        """A kernel that has not been started yet."""
+        ...
+
+    async def aclose(self) -> None:
+        """End every process that belongs to this backend."""
+        ...

@@ -78,8 +78,7 @@ class OutputSink:
         self._marked = (self._windows.copy(), self._folder.copy())
         self._batch: list[str] = []
         self._batch_size = 0
-        self._total_bytes = self._newlines = 0
-        self._ends_open = False
+        self._total_bytes = 0
         self._record = StreamRecord(spill)
 
     def write(self, text: str) -> None:
@@ -97,15 +96,15 @@ class OutputSink:
     def clear(self) -> None:
         """Show nothing more of what came since the mark. The artifact and the totals keep it."""
         self._flush()
+        total_lines = self._total_lines
         windows, folder = self._marked
         self._windows, self._folder = windows.copy(), folder.copy()
-        unfinished = folder.unfinished()
-        counted = windows.stream_lines + (unfinished.stream_lines if unfinished else 0)
-        self._windows.add(Piece(data=b"", lines=0, stream_lines=self._total_lines - counted))
+        self._windows.add(Piece(data=b"", lines=0, stream_lines=total_lines - self._total_lines))
 
     def dump(self) -> Dump:
         """What to show of all that came so far. It changes nothing, and output may go on after it."""
         self._flush()
+        total_lines = self._total_lines
         view = self._windows.view(self._folder.unfinished())
         pieces = (*view.head, *view.tail)
         shown_lines = sum(piece.lines for piece in pieces)
@@ -114,13 +113,13 @@ class OutputSink:
         return Dump(
             text=_text(view),
             truncated=view.left_out > 0 or clamped > 0,
-            total_lines=self._total_lines,
+            total_lines=total_lines,
             total_bytes=self._total_bytes,
             shown_lines=shown_lines,
             shown_bytes=shown_bytes,
-            elided_lines=self._total_lines - shown_lines,
+            elided_lines=total_lines - shown_lines,
             elided_bytes=self._total_bytes - shown_bytes,
-            ranges=_ranges(view, self._total_lines),
+            ranges=_ranges(view, total_lines),
             clamped_lines=clamped,
             limit=self._limit_met(view, shown_lines),
             artifact_id=self._record.id,
@@ -144,7 +143,8 @@ class OutputSink:
 
     @property
     def _total_lines(self) -> int:
-        return self._newlines + self._ends_open
+        unfinished = self._folder.unfinished()
+        return self._windows.stream_lines + (unfinished.stream_lines if unfinished else 0)
 
     def _flush(self) -> None:
         if not self._batch_size:
@@ -159,8 +159,6 @@ class OutputSink:
             self._windows.add(piece)
         kept = data.replace(b"\r", b"\n") if b"\r" in data else data
         self._total_bytes += len(kept)
-        self._newlines += kept.count(b"\n")
-        self._ends_open = not kept.endswith(b"\n")
         self._record.add(kept, needed=self._is_cut())
 
     def _is_cut(self) -> bool:

@@ -1,0 +1,108 @@
+"""The guest's side of the wire: frames out, requests in.
+
+Every frame that has a place in the output carries the number of the marker that was written to both output pipes
+just before it. Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
+many megabytes.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+
+from .streams import StandardStreams, private_duplicate, write_all
+
+_PART_BYTES = 1 << 20
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
+def encode_frame(frame: dict) -> bytes:
+    """One line of strict JSON: NaN and Infinity as strings, what JSON cannot say as its repr, no lone surrogates."""
+    try:
+        text = _encode(frame)
+    except (TypeError, ValueError, RecursionError):
+        from .json_safe import json_safe
+
+        text = _encode(json_safe(frame))
+    return text.encode("utf-8", "replace") + b"\n"
+
+
+class FrameWriter:
+    """Sends frames about the current cell; any thread may call it."""
+
+    def __init__(self, fd: int, streams: StandardStreams) -> None:
+        self._fd: int | None = private_duplicate(fd)
+        self._streams = streams
+        self.cell: int | None = None
+        os.register_at_fork(after_in_child=self._close)
+
+    def send(self, kind: str, **fields: object) -> None:
+        """Send a frame that says nothing about the place of output."""
+        self._write({"type": kind, "id": self.cell, **fields})
+
+    def send_in_order(self, kind: str, **fields: object) -> None:
+        """Send a frame that stands after all output before it, and before all output after it."""
+        self._streams.flush()
+        with self._streams.order.lock:
+            if self._fd is None:
+                return  # A process that user code forked: the host hears only its text.
+            self._write({"type": kind, "id": self.cell, "mark": self._streams.order.mark(), **fields})
+
+    def _write(self, frame: dict) -> None:
+        data = encode_frame(frame)
+        with self._streams.order.lock:
+            if self._fd is None:
+                return
+            if len(data) <= _PART_BYTES:
+                write_all(self._fd, data)
+            else:
+                self._write_parts(self._fd, data)
+
+    def _write_parts(self, fd: int, data: bytes) -> None:
+        text = data.decode("utf-8")
+        size = _PART_BYTES // 4  # In characters: escaped and encoded, a part stays well below the limit.
+        for seq, start in enumerate(range(0, len(text), size)):
+            last = start + size >= len(text)
+            part = {"type": "part", "id": self.cell, "seq": seq, "last": last, "data": text[start : start + size]}
+            write_all(fd, _encode(part).encode("utf-8") + b"\n")
+
+    def _close(self) -> None:
+        if self._fd is not None:
+            os.close(self._fd)
+            self._fd = None
+
+
+class RequestReader:
+    """Requests of the host, one JSON object per line."""
+
+    def __init__(self, fd: int) -> None:
+        self._socket: socket.socket | None = socket.socket(fileno=private_duplicate(fd))
+        self._socket.setblocking(False)
+        self._buffer = bytearray()
+        os.register_at_fork(after_in_child=self._close)
+
+    def fileno(self) -> int:
+        """For a selector; -1 once it is closed."""
+        return -1 if self._socket is None else self._socket.fileno()
+
+    def read(self) -> list[dict] | None:
+        """The requests that have arrived in full; None when the host has closed its end."""
+        assert self._socket is not None
+        try:
+            data = self._socket.recv(1 << 18)
+        except (BlockingIOError, InterruptedError):
+            return []
+        if not data:
+            return None
+        self._buffer += data
+        if b"\n" not in data:
+            return []
+        *lines, rest = bytes(self._buffer).split(b"\n")
+        self._buffer = bytearray(rest)
+        return [json.loads(line) for line in lines if line]
+
+    def _close(self) -> None:
+        if self._socket is not None:
+            os.close(self._socket.detach())
+            self._socket = None

@@ -1,0 +1,71 @@
+"""What SIGINT means: nothing between cells, KeyboardInterrupt in a cell, the end of the task in a top-level await."""
+
+from __future__ import annotations
+
+import asyncio
+import signal
+from types import FrameType
+
+
+class Interrupts:
+    """The SIGINT handler of a kernel.
+
+    Between cells it is a handler that does nothing, not SIG_IGN, because children would inherit that. The second
+    signal of a cell always raises, whatever the first one tried.
+    """
+
+    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._loop = loop
+        self._in_cell = False
+        self._count = 0
+        self._task: asyncio.Task | None = None
+
+    def install(self) -> None:
+        """Take over SIGINT; cells that set a handler of their own keep it until they end."""
+        signal.signal(signal.SIGINT, self._on_signal)
+
+    def begin_cell(self) -> None:
+        """From here on SIGINT is for the cell."""
+        self._count = 0
+        self._in_cell = True
+
+    def end_cell(self) -> None:
+        """From here on SIGINT does nothing."""
+        self._in_cell = False
+        if signal.getsignal(signal.SIGINT) != self._on_signal:
+            self.install()
+
+    def run(self, coroutine: object) -> object:
+        """Run a cell's top-level await to its end on the kernel's loop."""
+        task = self._loop.create_task(coroutine)  # type: ignore[arg-type,var-annotated]
+        self._task = task
+        try:
+            return self._loop.run_until_complete(task)
+        except asyncio.CancelledError:
+            if self._count:
+                raise KeyboardInterrupt from None
+            raise
+        except (KeyboardInterrupt, SystemExit):
+            if not task.done():
+                # It was raised in another callback of the loop: the cell's own task ends with its cell.
+                task.cancel()
+            raise
+        finally:
+            self._task = None
+
+    def _on_signal(self, signum: int, frame: FrameType | None) -> None:
+        if not self._in_cell:
+            return
+        self._count += 1
+        task = self._task
+        if task is None or self._count > 1 or _is_running(task):
+            raise KeyboardInterrupt
+        self._loop.call_soon_threadsafe(task.cancel)
+
+
+def _is_running(task: asyncio.Task) -> bool:
+    """Whether the task's own code runs at this moment, as opposed to waiting in the loop."""
+    try:
+        return asyncio.current_task(task.get_loop()) is task
+    except RuntimeError:
+        return False

@@ -1,0 +1,130 @@
+"""IPython's own shell behind our channel: magics, `!cmd`, `?`, top-level await, `_` and `Out` are IPython's."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from types import ModuleType
+
+import IPython
+from IPython.core.displayhook import DisplayHook
+from IPython.core.displaypub import DisplayPublisher
+from IPython.core.interactiveshell import InteractiveShell
+from traitlets.config import Config
+
+from . import figures
+from .outcomes import outcome_of, without_our_frames
+from .shell_contract import CellOutcome, Channel
+
+
+class _ResultHook(DisplayHook):
+    """Sends the value of the last expression instead of printing it."""
+
+    channel: Channel
+
+    def start_displayhook(self) -> None:
+        self._bundle: dict = {}
+        self._bundle_metadata: dict = {}
+
+    def write_output_prompt(self) -> None:
+        """There is no prompt: the frame has the number."""
+
+    def write_format_data(self, format_dict: dict, md_dict: dict | None = None) -> None:
+        self._bundle = format_dict
+        self._bundle_metadata = md_dict or {}
+
+    def finish_displayhook(self) -> None:
+        if self._bundle:
+            self.channel.result(_as_text(self._bundle), self._bundle_metadata, self.prompt_count)
+        self._bundle = {}
+
+
+class _Publisher(DisplayPublisher):
+    """Sends displays as frames."""
+
+    channel: Channel
+
+    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):  # type: ignore[no-untyped-def]
+        display_id = (transient or {}).get("display_id")
+        self.channel.display(_as_text(data), metadata or {}, display_id, bool(update))
+
+    def clear_output(self, wait: bool = False) -> None:
+        self.channel.clear_output(bool(wait))
+
+
+class _Interactive(InteractiveShell):
+    """InteractiveShell that keeps its last traceback for us, runs commands on our pipes and never exits."""
+
+    system = InteractiveShell.system_raw  # Straight to fd 1 and fd 2; the piped one would open a terminal.
+    last_traceback: list[str] | None = None
+
+    def showtraceback(self, exc_tuple=None, *args, **kwargs) -> None:  # type: ignore[no-untyped-def]
+        without_our_frames(sys.exc_info()[2] if exc_tuple is None else exc_tuple[2])
+        super().showtraceback(exc_tuple, *args, **kwargs)
+
+    def _showtraceback(self, etype, evalue, stb) -> None:  # type: ignore[no-untyped-def]
+        self.last_traceback = list(stb) if isinstance(stb, list) else str(stb).splitlines()
+
+    def ask_exit(self) -> None:
+        raise SystemExit(0)
+
+
+class IPythonShell:
+    """The `Shell` of a kernel whose interpreter has IPython."""
+
+    name = "ipython"
+
+    def __init__(self, main: ModuleType, channel: Channel) -> None:
+        config = Config()
+        config.HistoryManager.enabled = False  # It would open a database and start a thread.
+        config.InteractiveShell.colors = "nocolor"
+        config.InteractiveShell.autocall = 0
+        config.InteractiveShell.banner1 = ""
+        warnings.filterwarnings("ignore", message="To exit: use 'exit'")
+        self._shell = _Interactive.instance(
+            config=config,
+            user_module=main,
+            user_ns=main.__dict__,
+            displayhook_class=_ResultHook,
+            display_pub_class=_Publisher,
+        )
+        self._shell.displayhook.channel = channel
+        self._shell.display_pub.channel = channel
+        self._shell.loop_runner = channel.run_async
+        figures.install(channel)
+        self._channel = channel
+        self.reserved: set[str] = set()
+        self.version = IPython.__version__
+        self.execution_count = 0
+
+    @property
+    def namespace(self) -> dict:
+        """The user's names."""
+        return self._shell.user_ns
+
+    def run_cell(self, code: str, *, silent: bool, store_history: bool) -> CellOutcome:
+        """Run a cell as IPython would, and say how it ended."""
+        self._shell.last_traceback = None
+        result = self._shell.run_cell(code, silent=silent, store_history=store_history and not silent)
+        if store_history and not silent and result.execution_count:
+            self.execution_count = result.execution_count
+        if not silent:
+            figures.show_open_after_error()
+        error = result.error_before_exec or result.error_in_exec
+        if error is None:
+            return CellOutcome()
+        outcome = outcome_of(error)
+        if self._shell.last_traceback:
+            outcome.traceback = self._shell.last_traceback
+        return outcome
+
+
+def _as_text(bundle: dict) -> dict:
+    """Binary data as base64 text, as the wire wants it."""
+    if not any(isinstance(value, bytes) for value in bundle.values()):
+        return bundle
+    from base64 import b64encode
+
+    return {key: b64encode(value).decode("ascii") if isinstance(value, bytes) else value for key, value in bundle.items()}
+
+

@@ -1,0 +1,162 @@
+"""The life of a kernel process: wait for a request inside the event loop, run the cell outside of it, report.
+
+Waiting happens in the loop, so that the user's tasks go on between cells. A cell itself runs while the loop does not,
+so that `asyncio.run()` works in a cell; a top-level await runs the loop until it is done.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import faulthandler
+import os
+import platform
+import sys
+from types import ModuleType
+
+from . import stdin
+from .channel import FrameWriter, RequestReader
+from .interrupts import Interrupts
+from .shell_contract import CellOutcome, Shell
+from .streams import StandardStreams, private_duplicate
+from .variables import NamespaceWatch
+
+
+class ShellChannel:
+    """What a shell may say to the host while a cell runs."""
+
+    def __init__(self, frames: FrameWriter, interrupts: Interrupts) -> None:
+        self._frames = frames
+        self._interrupts = interrupts
+
+    def display(self, data: dict, metadata: dict, display_id: str | None, update: bool) -> None:
+        """Show a MIME bundle."""
+        self._frames.send_in_order(
+            "display", bundle=data, metadata=metadata, display_id=display_id, update=update
+        )
+
+    def result(self, data: dict, metadata: dict, execution_count: int) -> None:
+        """Show the value of the cell's last expression."""
+        self._frames.send_in_order("result", bundle=data, metadata=metadata, execution_count=execution_count)
+
+    def clear_output(self, wait: bool) -> None:
+        """Take back the cell's output so far."""
+        self._frames.send_in_order("clear", wait=wait)
+
+    def run_async(self, coroutine: object) -> object:
+        """Run a top-level await to its end."""
+        return self._interrupts.run(coroutine)
+
+
+class KernelLoop:
+    """One kernel process, from its first request to its last."""
+
+    def __init__(self, *, control_fd: int, frames_fd: int, trace_fd: int, nonce: str) -> None:
+        faulthandler.enable(file=private_duplicate(trace_fd), all_threads=False)
+        self._streams = StandardStreams(nonce)
+        self._streams.install()
+        self._frames = FrameWriter(frames_fd, self._streams)
+        self._requests = RequestReader(control_fd)
+        self._loop = asyncio.new_event_loop()
+        asyncio.set_event_loop(self._loop)
+        self._interrupts = Interrupts(self._loop)
+        self._interrupts.install()
+        stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
+        self._waiting: list[dict] = []
+        self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
+        self._watch = NamespaceWatch(self._shell.namespace)
+        self._watch.reset()
+        self._shell.reserved = self._watch.reserved
+
+    def run(self) -> None:
+        """Say that we are ready, then serve requests until the host asks for the end or goes away."""
+        self._frames.send(
+            "ready", shell=self._shell.name, version=platform.python_version(), note=self._shell_note
+        )
+        self._loop.add_reader(self._requests.fileno(), self._on_request)
+        while True:
+            while not self._waiting:
+                self._wait()
+            request = self._waiting.pop(0)
+            if request["type"] == "exit":
+                return
+            if request["type"] == "execute":
+                self._execute(request)
+
+    def _wait(self) -> None:
+        asyncio.set_event_loop(self._loop)  # A cell that called asyncio.run() has unset it.
+        try:
+            self._loop.run_forever()
+        except (KeyboardInterrupt, SystemExit) as error:
+            # A task that the user left running ended so; that ends the task, not the kernel.
+            print("A background task raised %s." % type(error).__name__, file=self._streams.stderr)
+
+    def _on_request(self) -> None:
+        requests = self._requests.read()
+        if requests is None:
+            requests = [{"type": "exit"}]
+        self._waiting += requests
+        if self._waiting:
+            self._loop.stop()
+
+    def _execute(self, request: dict) -> None:
+        self._frames.cell = request["id"]
+        self._streams.begin_cell()
+        self._frames.send("started")
+        outcome = self._run_cell(request)
+        if outcome.status != "ok":
+            self._frames.send_in_order(
+                "error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback
+            )
+        self._streams.end_cell()
+        variables = self._watch.changes() if request.get("inspect") else None
+        self._frames.send_in_order(
+            "done",
+            status=outcome.status,
+            execution_count=None if request.get("silent") else self._shell.execution_count,
+            exit_code=outcome.exit_code,
+            variables=variables,
+        )
+
+    def _run_cell(self, request: dict) -> CellOutcome:
+        outcome = None
+        try:
+            self._prepare(request)
+            self._interrupts.begin_cell()
+            try:
+                outcome = self._shell.run_cell(
+                    request["code"],
+                    silent=bool(request.get("silent")),
+                    store_history=bool(request.get("store_history", True)),
+                )
+            finally:
+                self._interrupts.end_cell()
+        except KeyboardInterrupt:
+            # It came when the cell was over, or before it had begun.
+            self._interrupts.end_cell()
+        return outcome or CellOutcome.interrupted()
+
+    def _prepare(self, request: dict) -> None:
+        if request.get("env"):
+            os.environ.update(request["env"])
+        if request.get("cwd"):
+            os.chdir(request["cwd"])
+
+
+def _make_shell(channel: ShellChannel) -> tuple[Shell, str]:
+    """IPython's shell where the user has IPython, else our own; and why not IPython's, when that is not plain."""
+    main = ModuleType("__main__")
+    main.__dict__["__builtins__"] = sys.modules["builtins"]
+    sys.modules["__main__"] = main
+    note = ""
+    try:
+        from .ipython_shell import IPythonShell
+
+        return IPythonShell(main, channel), note
+    except ModuleNotFoundError as error:
+        if error.name != "IPython":
+            note = "IPython could not be imported: %s" % error
+    except Exception as error:  # A broken installation of the user's must not cost the kernel.
+        note = "IPython could not be started: %s: %s" % (type(error).__name__, error)
+    from .builtin_shell import BuiltinShell
+
+    return BuiltinShell(main.__dict__, channel), note

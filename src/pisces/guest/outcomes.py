@@ -1,0 +1,40 @@
+"""From an exception that ended a cell to the outcome of that cell."""
+
+from __future__ import annotations
+
+import os
+import sys
+from types import TracebackType
+
+from .shell_contract import ERROR, CellOutcome
+from .tracebacks import describe
+
+_HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
+
+
+def outcome_of(error: BaseException) -> CellOutcome:
+    """How a cell ended that raised this; it becomes `sys.last_value`, as in the interactive interpreter."""
+    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    ename, evalue, lines = describe(error)
+    if isinstance(error, KeyboardInterrupt):
+        return CellOutcome.interrupted(lines)
+    exit_code = _exit_code(error) if isinstance(error, SystemExit) else None
+    return CellOutcome(ERROR, ename=ename, evalue=evalue, traceback=lines, exit_code=exit_code)
+
+
+def without_our_frames(traceback: TracebackType | None) -> None:
+    """Cut the end of a traceback that lies in this package: the user's line raised, as far as the user can see."""
+    last = None
+    while traceback is not None:
+        if not traceback.tb_frame.f_code.co_filename.startswith(_HERE):
+            last = traceback
+        traceback = traceback.tb_next
+    if last is not None:
+        last.tb_next = None
+
+
+def _exit_code(error: SystemExit) -> int:
+    """As the interpreter would end: nothing is 0, a number is itself, anything else is 1."""
+    if error.code is None:
+        return 0
+    return int(error.code) if isinstance(error.code, int) else 1

@@ -1,0 +1,228 @@
+"""Standard output and standard error of a kernel: raw bytes on fd 1 and fd 2, in an order the host can rebuild.
+
+Text is not framed. `sys.stdout` and `sys.stderr` write to the same pipes as child processes and C code, and the host
+reads those raw. So that it can put the two pipes and the frames together again, `OutputOrder.mark` writes a numbered
+marker with a secret nonce to both pipes: before every frame that has a place in the output, and whenever Python
+turns from one stream to the other.
+"""
+
+from __future__ import annotations
+
+import io
+import os
+import select
+import sys
+import threading
+import time
+
+_CHILD_STARTS = frozenset(
+    ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn", "pty.spawn")
+)
+_FLUSH_SECONDS = 0.02
+_PARK_SECONDS = 1.0
+_PRIVATE_FD = 100  # Well above what programs that count their descriptors from 3 expect to be free.
+
+
+def private_duplicate(fd: int) -> int:
+    """A copy of a descriptor at a high number, not inherited by programs that the user starts."""
+    import fcntl
+
+    return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _PRIVATE_FD)
+
+
+def write_all(fd: int, data: bytes) -> None:
+    """Write everything, also when a child has made the shared pipe non-blocking."""
+    view = memoryview(data)
+    while view:
+        try:
+            view = view[os.write(fd, view) :]
+        except BlockingIOError:
+            select.select([], [fd], [])
+
+
+class OutputOrder:
+    """Who wrote last, and the markers between. One lock orders markers, raw writes and frames."""
+
+    def __init__(self, nonce: str) -> None:
+        self.lock = threading.RLock()
+        self.stdout_pipe = private_duplicate(1)
+        self.stderr_pipe = private_duplicate(2)
+        self.children = False  # A child has been started in this cell: anybody may have written in between.
+        self._prefix = b"\x1ep" + nonce.encode("ascii")
+        self._sequence = 0
+        self._last: _RawWriter | None = None
+        self._enabled = True
+
+    def mark(self) -> int:
+        """Write the next marker to both pipes and return its number. The caller holds the lock."""
+        self._sequence += 1
+        self._last = None
+        marker = b"%s%08x\n" % (self._prefix, self._sequence)
+        write_all(self.stdout_pipe, marker)
+        write_all(self.stderr_pipe, marker)
+        return self._sequence
+
+    def turn_to(self, writer: _RawWriter) -> None:
+        """Mark the place where Python turns from one stream to the other. The caller holds the lock."""
+        if self._last is not writer:
+            if self._last is not None and self._enabled:
+                self.mark()
+            self._last = writer
+        elif self.children and self._enabled:
+            self.mark()
+            self._last = writer
+
+    def disown(self) -> None:
+        """In a process that user code forked: write on, but never a marker."""
+        self._enabled = False
+        self.lock = threading.RLock()
+
+
+class _RawWriter(io.RawIOBase):
+    """The bottom of a text stream: one descriptor, written through the common order."""
+
+    def __init__(self, fd: int, order: OutputOrder) -> None:
+        self._fd = fd
+        self._order = order
+
+    def fileno(self) -> int:
+        return self._fd
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, data) -> int:  # type: ignore[no-untyped-def,override]  # typeshed's buffer type is newer than 3.9
+        size = len(data)
+        with self._order.lock:
+            self._order.turn_to(self)
+            write_all(self._fd, data)
+        return size
+
+
+class _Stdout(io.TextIOWrapper):
+    """Buffered: a print costs no system call; the buffer goes out when it is full, and every 20 ms."""
+
+    name = "<stdout>"
+
+
+class _Stderr(io.TextIOWrapper):
+    """Unbuffered, as everywhere; what was printed to stdout before comes before."""
+
+    name = "<stderr>"
+
+    def write(self, text: str) -> int:
+        sys_stdout = StandardStreams.current
+        if sys_stdout is not None:
+            sys_stdout.stdout.flush()
+        written = super().write(text)
+        self.flush()
+        return written
+
+
+class StandardStreams:
+    """Puts our streams in place of `sys.stdout` and `sys.stderr`, and flushes them when it is time."""
+
+    current: StandardStreams | None = None
+
+    def __init__(self, nonce: str) -> None:
+        self.order = OutputOrder(nonce)
+        self.stdout = _Stdout(
+            io.BufferedWriter(_RawWriter(1, self.order), 65536), encoding="utf-8", errors="backslashreplace"
+        )
+        self.stderr = _Stderr(
+            io.BufferedWriter(_RawWriter(2, self.order), 65536), encoding="utf-8", errors="backslashreplace"
+        )
+        self._c_flush = _c_stdio_flush()
+        self._flusher = _Flusher(self.stdout)
+
+    def install(self) -> None:
+        """Make these the streams of the process."""
+        StandardStreams.current = self
+        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
+        sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]
+        sys.addaudithook(self._on_audit)
+        os.register_at_fork(after_in_child=self._in_forked_child)
+
+    def begin_cell(self) -> None:
+        """A cell begins: no child of it has been started yet, and its output must not wait for a full buffer."""
+        self.order.children = False
+        self._flusher.wake()
+
+    def end_cell(self) -> None:
+        """A cell has ended: everything of it goes into the pipes now."""
+        self._flusher.busy = False
+        self.flush()
+
+    def flush(self) -> None:
+        """Bring everything that Python and C code have buffered into the pipes."""
+        self.stdout.flush()
+        self.stderr.flush()
+        self._c_flush()
+
+    def _on_audit(self, event: str, args: object) -> None:
+        if event in _CHILD_STARTS and StandardStreams.current is self:
+            # What was printed before a child starts must stand before what the child writes.
+            self.order.children = True
+            if not self.order.lock._is_owned():  # type: ignore[attr-defined]
+                self.stdout.flush()
+
+    def _in_forked_child(self) -> None:
+        self.order.disown()
+        self._flusher.forget()
+        try:
+            self.stdout.reconfigure(line_buffering=True)  # It may end with os._exit, which flushes nothing.
+        except ValueError:
+            pass  # The user closed it: there is nothing left to flush.
+
+
+class _Flusher:
+    """A thread that flushes stdout every 20 ms while cells run, and sleeps on a lock when none has for a while."""
+
+    def __init__(self, stream: io.TextIOWrapper) -> None:
+        self._stream = stream
+        self.forget()
+
+    def forget(self) -> None:
+        """Start from nothing: in a forked process the thread is not there."""
+        self.busy = False
+        self._thread: threading.Thread | None = None
+        self._gate = threading.Lock()
+        self._gate.acquire()
+        self._parked = False
+        self._last_wake = 0.0
+
+    def wake(self) -> None:
+        """A cell begins."""
+        self.busy = True
+        self._last_wake = time.monotonic()
+        if self._thread is None:
+            self._thread = threading.Thread(target=self._run, name="pisces-flusher", daemon=True)
+            self._thread.start()
+        elif self._parked:
+            self._parked = False
+            self._gate.release()
+
+    def _run(self) -> None:
+        thread = self._thread
+        while self._thread is thread:
+            time.sleep(_FLUSH_SECONDS)
+            try:
+                self._stream.flush()
+            except ValueError:
+                return  # The user closed the stream.
+            if time.monotonic() - self._last_wake > _PARK_SECONDS:
+                self._parked = True
+                if not self.busy:  # Looked at after `_parked` is set, as `wake` does it the other way round.
+                    self._gate.acquire()
+                self._parked = False
+
+
+def _c_stdio_flush():  # type: ignore[no-untyped-def]
+    """`fflush(NULL)` of the C library, or nothing where ctypes is missing."""
+    try:
+        import ctypes
+
+        fflush = ctypes.CDLL(None).fflush
+    except (ImportError, OSError, AttributeError):
+        return lambda: None
+    return lambda: fflush(None)

@@ -1,0 +1,101 @@
+"""What a cell did to the namespace, without keeping anything of the user's alive.
+
+Between two looks only fingerprints are held: a weak reference or the id of the object, its type, its size, and for
+small plain values the value itself. A name counts as changed when it was bound anew, or when the type, the size or,
+in a container, the elements at its ends differ.
+"""
+
+from __future__ import annotations
+
+import weakref
+from types import ModuleType
+
+_LISTED = 20
+_SMALL_VALUES = (bool, int, float, complex, str, bytes, type(None))
+_SEQUENCES = (list, tuple)
+_SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
+
+
+class NamespaceWatch:
+    """Compares the namespace with how it was at the last look."""
+
+    def __init__(self, namespace: dict) -> None:
+        self._namespace = namespace
+        self.reserved: set = set()
+        self._seen: dict = {}
+
+    def reset(self) -> None:
+        """Take what is there now as given: it belongs to the kernel, not to the user."""
+        self.reserved = set(self._namespace)
+        self._seen = {}
+
+    def changes(self) -> dict:
+        """What was added, changed and removed since the last look; listed in order of name, at most 20 in all."""
+        now = {
+            name: _fingerprint(value)
+            for name, value in list(self._namespace.items())
+            if type(name) is str and not name.startswith("_") and name not in self.reserved
+        }
+        before, self._seen = self._seen, now
+        added = sorted(name for name in now if name not in before)
+        changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
+        removed = sorted(name for name in before if name not in now)
+        return self._report(added, changed, removed)
+
+    def describe(self, name: str) -> dict:
+        """One name, with the type and the shape or length of its value."""
+        value = self._namespace[name]
+        return {"name": name, "type": type(value).__name__, "size": _size_text(value)}
+
+    def _report(self, added: list, changed: list, removed: list) -> dict:
+        room = _LISTED
+        report: dict = {"more": max(0, len(added) + len(changed) + len(removed) - _LISTED)}
+        for key, names in (("added", added), ("changed", changed), ("removed", removed)):
+            shown = names[:room]
+            room -= len(shown)
+            report[key] = shown if key == "removed" else [self.describe(name) for name in shown]
+        return report
+
+
+def _fingerprint(value: object) -> tuple:
+    kind = type(value)
+    if kind in _SMALL_VALUES:
+        if kind not in (str, bytes) or len(value) <= 256:  # type: ignore[arg-type]
+            return (kind, value)
+        return (kind, id(value), len(value), hash(value))  # type: ignore[arg-type]
+    if kind in _SEQUENCES:
+        return (kind, id(value), len(value), *map(id, value[:8]), *map(id, value[-2:]))  # type: ignore[arg-type,index]
+    if kind in (dict, set, frozenset):
+        return (kind, id(value), len(value))  # type: ignore[arg-type]
+    try:
+        identity: object = weakref.ref(value)
+    except TypeError:
+        identity = id(value)
+    return (kind, identity, "" if kind is ModuleType else _size_text(value))
+
+
+def _same(before: tuple, now: tuple) -> bool:
+    if len(before) != len(now) or before[0] is not now[0]:
+        return False
+    if len(before) == 3 and isinstance(before[1], weakref.ref):
+        return before[1]() is now[1]() and before[2] == now[2]
+    if before[0] is float and before[1] != before[1]:
+        return bool(now[1] != now[1])  # NaN is not equal to itself, and has not changed.
+    return before == now
+
+
+def _size_text(value: object) -> str:
+    """The shape or the length, as text.
+
+    Only plain containers and array-like types are asked: the `__len__` of any other class may be a database query.
+    """
+    try:
+        if isinstance(value, _SIZED):
+            return str(len(value))
+        if not isinstance(value, type) and hasattr(type(value), "shape"):
+            shape = value.shape  # type: ignore[attr-defined]
+            if isinstance(shape, tuple) and all(isinstance(side, int) for side in shape):
+                return str(tuple(int(side) for side in shape))
+    except Exception:  # Code of a library or the user's: whatever it raises, there is no size that could be told.
+        return ""
+    return ""

@@ -1,0 +1,251 @@
+"""The supervisor: a small process that forks kernels, reaps them, and ends all they started.
+
+It is started by the host in the user's interpreter and runs no user code, so it can always act. Kernels are its
+children, never the host's; it is a subreaper, so whatever a kernel leaves behind becomes its child too. When the host
+goes away, however it goes, the supervisor ends everything and itself.
+"""
+
+from __future__ import annotations
+
+import array
+import json
+import os
+import select
+import signal
+import socket
+import sys
+import time
+
+from . import processes
+
+_KERNEL_FDS = 5
+_KILL_ROUNDS = 50
+
+
+class _Kernel:
+    """What the supervisor knows of a kernel that it forked."""
+
+    def __init__(self, name: str, pid: int, cookie: str) -> None:
+        self.name = name
+        self.pid = pid
+        self.cookie = cookie
+        self.alive = True
+
+
+class Supervisor:
+    """Serves one host over one socket, in one thread, until that socket closes."""
+
+    def __init__(self, host: socket.socket) -> None:
+        self._host = host
+        self._pid = os.getpid()
+        self._host_pid = os.getppid()
+        self._buffer = b""
+        self._fds: list[int] = []
+        self._kernels: dict[str, _Kernel] = {}
+        self._wake_read, self._wake_write = os.pipe()
+        os.set_blocking(self._wake_read, False)
+        os.set_blocking(self._wake_write, False)
+        self._running = True
+
+    def serve(self) -> None:
+        """Until the host closes its end, asks for the end, or dies."""
+        signal.signal(signal.SIGCHLD, lambda signum, frame: None)
+        signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
+        for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+            signal.signal(signum, signal.SIG_IGN)  # The host decides when we end.
+        self._send({"type": "hello", "pid": os.getpid(), "subreaper": processes.become_subreaper()})
+        poller = select.poll()
+        for fd in (self._host.fileno(), self._wake_read, *self._watch_host()):
+            poller.register(fd, select.POLLIN)
+        while self._running:
+            for fd, _ in poller.poll():
+                if fd == self._wake_read:
+                    self._drain_wakeups()
+                elif fd == self._host.fileno():
+                    self._read_host()
+                else:
+                    self._running = False  # The host's process has ended.
+            self._reap()
+        self._end_everything()
+
+    def _watch_host(self) -> list[int]:
+        # The socket alone would not do: a process that the host forked may hold its end open.
+        try:
+            return [os.pidfd_open(self._host_pid)]
+        except (AttributeError, OSError):
+            return []
+
+    def _drain_wakeups(self) -> None:
+        try:
+            os.read(self._wake_read, 4096)
+        except BlockingIOError:
+            pass
+
+    def _read_host(self) -> None:
+        try:
+            data, ancillary, _, _ = self._host.recvmsg(1 << 16, socket.CMSG_SPACE(64 * 4), _cloexec_flag())
+        except ConnectionError:
+            data, ancillary = b"", []
+        if not data:
+            self._running = False
+            return
+        for level, kind, payload in ancillary:
+            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
+                fds = array.array("i")
+                fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
+                self._fds += list(fds)
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            self._handle(json.loads(line))
+
+    def _handle(self, message: dict) -> None:
+        kind = message["type"]
+        if kind == "spawn":
+            self._spawn(message)
+        elif kind == "exit":
+            self._running = False
+        elif kind == "signal":
+            self._signal(self._kernels.get(message["kernel"]), message["signal"])
+        elif kind == "kill":
+            kernel = self._kernels.get(message["kernel"])
+            if kernel is not None and kernel.alive:
+                self._end(kernel)
+
+    def _signal(self, kernel: _Kernel | None, signum: int) -> None:
+        if kernel is None or not kernel.alive:
+            return
+        try:
+            os.killpg(kernel.pid, signum)
+        except ProcessLookupError:
+            pass  # It died, or has not become a group leader yet: then it runs no code of the user's either.
+
+    def _spawn(self, message: dict) -> None:
+        fds, self._fds = self._fds[:_KERNEL_FDS], self._fds[_KERNEL_FDS:]
+        try:
+            pid = os.fork()
+        except OSError as error:
+            self._send({"type": "refused", "kernel": message["kernel"], "reason": str(error)})
+        else:
+            if pid == 0:
+                self._become_kernel(message, fds)
+            self._kernels[message["kernel"]] = _Kernel(message["kernel"], pid, message["cookie"])
+            self._send(
+                {
+                    "type": "spawned",
+                    "kernel": message["kernel"],
+                    "pid": pid,
+                    "start_time": processes.start_time(pid),
+                }
+            )
+        finally:
+            for fd in fds:
+                os.close(fd)
+
+    def _become_kernel(self, message: dict, fds: list[int]) -> None:
+        """In the child: never returns."""
+        code = 1
+        supervisor = self._pid
+        try:
+            signal.set_wakeup_fd(-1)
+            for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
+                signal.signal(signum, signal.SIG_DFL)
+            os.setsid()
+            processes.die_with_parent(supervisor)
+            self._host.close()
+            for fd in (self._wake_read, self._wake_write):
+                os.close(fd)
+            from .kernel import run_kernel
+
+            run_kernel(message, fds)
+            code = 0
+        except BaseException:  # The process ends here whatever happened; its last words go to the captured stderr.
+            import traceback
+
+            traceback.print_exc()
+        finally:
+            os._exit(code)
+
+    def _reap(self) -> None:
+        """Collect every child that has ended; tell the host of those that were kernels, then end what they left."""
+        while True:
+            try:
+                pid, status = os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
+            if pid == 0:
+                return
+            kernel = next((k for k in self._kernels.values() if k.pid == pid), None)
+            if kernel is not None and kernel.alive:
+                kernel.alive = False
+                self._report_exit(kernel, status)
+                self._clear_family(kernel)
+
+    def _report_exit(self, kernel: _Kernel, status: int) -> None:
+        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
+        self._send({"type": "exited", "kernel": kernel.name, **ended})
+
+    def _end(self, kernel: _Kernel) -> None:
+        family = processes.family(kernel.pid, kernel.cookie, os.getpid())
+        for pid in (kernel.pid, *family):
+            processes.kill(pid)
+        _, status = os.waitpid(kernel.pid, 0)
+        kernel.alive = False
+        self._report_exit(kernel, status)
+        self._clear_family(kernel)
+
+    def _clear_family(self, kernel: _Kernel) -> None:
+        """End what a dead kernel has left; it may fork while we look, so look until nothing is found."""
+        for _ in range(_KILL_ROUNDS):
+            family = processes.family(kernel.pid, kernel.cookie, os.getpid())
+            if not family:
+                break
+            for pid in family:
+                processes.kill(pid)
+            self._collect(family)
+        del self._kernels[kernel.name]
+        self._send({"type": "cleared", "kernel": kernel.name})
+
+    def _collect(self, pids: set[int]) -> None:
+        """Wait a moment for killed orphans, so that they are not found again."""
+        deadline = time.monotonic() + 1.0
+        for pid in pids:
+            while time.monotonic() < deadline:
+                try:
+                    if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                        break
+                except ChildProcessError:
+                    if processes.start_time(pid) == 0:
+                        break
+                time.sleep(0.001)
+
+    def _end_everything(self) -> None:
+        self._kernels.clear()
+        for _ in range(_KILL_ROUNDS):
+            below = processes.descendants(os.getpid())
+            if not below:
+                return
+            for pid in below:
+                processes.kill(pid)
+            self._collect(below)
+
+    def _send(self, message: dict) -> None:
+        try:
+            self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
+        except (BrokenPipeError, ConnectionResetError):
+            self._running = False
+
+
+def _cloexec_flag() -> int:
+    return getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+
+
+def supervise(host_fd: int) -> None:
+    """Serve the host behind this descriptor, then exit."""
+    host = socket.socket(fileno=host_fd)
+    os.set_inheritable(host_fd, False)
+    supervisor = Supervisor(host)
+    try:
+        supervisor.serve()
+    finally:
+        sys.stderr.flush()
+        os._exit(0)

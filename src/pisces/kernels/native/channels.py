@@ -1,0 +1,120 @@
+"""The descriptors between the host and one kernel: who holds which end, and reading them without waiting.
+
+Control is a socket from the host to the guest; frames, stdout, stderr and trace are pipes the other way. Nothing here
+waits: `wait` alone gives up the processor, until any of them has something to read or somebody calls `wake`.
+"""
+
+import asyncio
+import os
+import socket
+from typing import Literal
+
+Pipe = Literal["frames", "stdout", "stderr"]
+PIPES: tuple[Pipe, ...] = ("frames", "stdout", "stderr")
+_READ_BYTES = 1 << 18
+
+
+class Channels:
+    """The host's ends; made together with the guest's, which are closed here as soon as they have been sent."""
+
+    def __init__(self) -> None:
+        self._loop = asyncio.get_running_loop()
+        self._control, guest_control = socket.socketpair()
+        self._control.setblocking(False)
+        self._fds: dict[Pipe, int] = {}
+        self._guest_fds = [guest_control.detach()]
+        for name in PIPES:
+            self._fds[name] = self._pipe()
+        self._trace = self._pipe()
+        self._paused: set[Pipe] = set(PIPES)
+        self._ended: set[Pipe] = set()
+        self._waiter: asyncio.Future[None] | None = None
+        self.active = False
+        """Whether somebody is going to read: then a readable pipe need not be paused."""
+
+    def _pipe(self) -> int:
+        read, write = os.pipe()
+        os.set_blocking(read, False)
+        self._guest_fds.append(write)
+        return read
+
+    def guest_ends(self) -> list[int]:
+        """Control, frames, stdout, stderr, trace: to be sent to the supervisor, then `forget_guest_ends`."""
+        return self._guest_fds
+
+    def forget_guest_ends(self) -> None:
+        """Close our copies, so that a pipe ends when the guest does."""
+        for fd in self._guest_fds:
+            os.close(fd)
+        self._guest_fds = []
+
+    async def send(self, data: bytes) -> None:
+        """Send a request. Raises `BrokenPipeError` or `ConnectionError` when the guest is gone."""
+        try:
+            sent = self._control.send(data)
+        except BlockingIOError:
+            sent = 0
+        if sent < len(data):
+            await self._loop.sock_sendall(self._control, data[sent:])
+
+    def read(self, pipe: Pipe) -> bytes:
+        """What is there now; empty when there is nothing, or the pipe has ended."""
+        if pipe in self._ended:
+            return b""
+        try:
+            data = os.read(self._fds[pipe], _READ_BYTES)
+        except BlockingIOError:
+            return b""
+        if not data:
+            self._ended.add(pipe)
+            self._pause(pipe)
+        return data
+
+    def read_trace(self) -> str:
+        """What faulthandler wrote, if anything."""
+        try:
+            return os.read(self._trace, 1 << 16).decode("utf-8", "replace")
+        except BlockingIOError:
+            return ""
+
+    async def wait(self) -> None:
+        """Until something can be read, or `wake` is called. One waiter at a time."""
+        for pipe in tuple(self._paused):
+            if pipe not in self._ended:
+                self._paused.discard(pipe)
+                self._loop.add_reader(self._fds[pipe], self._on_readable, pipe)
+        self._waiter = self._loop.create_future()
+        try:
+            await self._waiter
+        finally:
+            self._waiter = None
+
+    def wake(self) -> None:
+        """End a `wait`."""
+        if self._waiter is not None and not self._waiter.done():
+            self._waiter.set_result(None)
+
+    def close(self) -> None:
+        """Close everything; it can be called more than once."""
+        if self._control.fileno() < 0:
+            return
+        self.forget_guest_ends()
+        for pipe, fd in self._fds.items():
+            self._pause(pipe)
+            os.close(fd)
+        os.close(self._trace)
+        self._ended = set(PIPES)
+        self._control.close()
+        self.wake()
+
+    def _on_readable(self, pipe: Pipe) -> None:
+        if self._waiter is not None:
+            self.wake()
+        elif not self.active:
+            # Output between cells stays in the pipe for the next cell; it must not keep the loop spinning.
+            self._pause(pipe)
+
+    def _pause(self, pipe: Pipe) -> None:
+        if pipe not in self._paused:
+            self._paused.add(pipe)
+            self._loop.remove_reader(self._fds[pipe])

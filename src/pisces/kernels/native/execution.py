@@ -1,0 +1,176 @@
+"""One cell under way on a native kernel: frames and text in, events out, in order, `Done` last."""
+
+import math
+import time
+from collections.abc import Sequence
+
+from pisces.kernels.native import frames
+from pisces.kernels.native.order import StreamName
+from pisces.kernels.native.process import KernelProcess
+from pisces.model.events import (
+    AnyEvent,
+    ClearOutput,
+    Display,
+    Done,
+    Error,
+    InputRequested,
+    ProcessExit,
+    Result,
+    Started,
+    Status,
+    Stream,
+)
+from pisces.model.mime import STATUS_ALIASES
+
+_CLEAR_CAP = 3.0
+"""How long output of a dead kernel's children is waited for, once the kernel itself has ended."""
+
+
+class NativeExecution:
+    """Pulls: nothing is read that nobody asked for, so a kernel that floods waits, and the host does not grow."""
+
+    def __init__(self, process: KernelProcess, cell: int) -> None:
+        self._process = process
+        self._cell = cell
+        self._malformed_before = process.frames.malformed
+        self._foreign = 0
+        self._interrupt_wanted = False
+        self._dead_since = math.inf
+        self.started = False
+        self.done = False
+
+    async def receive(self) -> Sequence[AnyEvent]:
+        """See `kernels.base.Execution`."""
+        self._process.channels.active = True
+        while not (events := self._collect()):
+            await self._process.channels.wait()
+        if self.done:
+            self._process.channels.active = False
+        return events
+
+    def interrupt(self) -> None:
+        """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
+        if self.started:
+            self._process.interrupt()
+        else:
+            self._interrupt_wanted = True
+
+    def _collect(self) -> list[AnyEvent]:
+        process = self._process
+        dead = not process.alive
+        data = process.channels.read("frames")
+        events: list[AnyEvent] = []
+        if data:
+            for frame in process.frames.feed(data):
+                self._take_frame(frame, events)
+                if self.done:
+                    break
+            if events:
+                return events
+        self._read("stdout")
+        self._read("stderr")
+        self._take_text(events)
+        if not events and not data and dead:
+            self._finish_dead(events)
+        return events
+
+    def _read(self, name: StreamName) -> None:
+        data = self._process.channels.read(name)
+        if data:
+            self._process.order.feed(name, data)
+
+    def _take_text(self, events: list[AnyEvent]) -> None:
+        for name, text in self._process.order.take():
+            events.append(Stream(name, text))
+
+    def _take_frame(self, frame: frames.GuestFrame, events: list[AnyEvent]) -> None:
+        if isinstance(frame, frames.PlacedFrame):
+            self._read_up_to(frame.mark, events)
+        event = self._as_event(frame)
+        if event is None:
+            self._foreign += 1
+        elif isinstance(event, Done):
+            self.done = True
+            events.append(event)
+        else:
+            events.append(event)
+
+    def _read_up_to(self, mark: int, events: list[AnyEvent]) -> None:
+        """All text that stands before a frame: the guest wrote it before the frame, so it is there to be read."""
+        order = self._process.order
+        for name in ("stdout", "stderr"):
+            while not order.reached(name, mark):
+                data = self._process.channels.read(name)
+                if not data:
+                    break
+                order.feed(name, data)
+                if len(data) >= 1 << 16:
+                    self._take_text(events)
+        self._take_text(events)
+
+    def _as_event(self, frame: frames.GuestFrame) -> AnyEvent | None:
+        match frame:
+            case frames.DisplayFrame():
+                return _display(frame)
+            case frames.ClearFrame():
+                return ClearOutput(frame.wait)
+            case _ if frame.id != self._cell:
+                return None
+            case frames.StartedFrame():
+                return self._start()
+            case frames.ResultFrame():
+                return Result(frame.bundle, frame.execution_count, frame.metadata)
+            case frames.ErrorFrame():
+                return Error(frame.ename, frame.evalue, frame.traceback)
+            case frames.InputFrame():
+                return InputRequested(frame.prompt, frame.password)
+            case frames.DoneFrame():
+                return self._done(frame)
+            case _:
+                return None
+
+    def _start(self) -> Started:
+        self.started = True
+        if self._interrupt_wanted:
+            self._process.interrupt()
+        return Started()
+
+    def _done(self, frame: frames.DoneFrame) -> Done:
+        return Done(
+            status=frame.status,
+            execution_count=frame.execution_count,
+            exit_code=frame.exit_code,
+            variables=frame.variables,
+            notes=self._notes(),
+        )
+
+    def _finish_dead(self, events: list[AnyEvent]) -> None:
+        """The process has ended and all it sent has been read; its children may still hold the pipes for a moment."""
+        process = self._process
+        self._dead_since = min(self._dead_since, time.monotonic())
+        if not process.cleared.is_set() and time.monotonic() - self._dead_since < _CLEAR_CAP:
+            return
+        process.order.finish()
+        self._take_text(events)
+        exit = process.exit
+        assert exit is not None
+        trace = process.channels.read_trace().strip()
+        if trace:
+            exit = ProcessExit(code=exit.code, signal=exit.signal, detail=trace)
+        self.done = True
+        events.append(Done("crashed", state="lost", process_exit=exit, notes=self._notes()))
+
+    def _notes(self) -> tuple[str, ...]:
+        count = self._process.frames.malformed - self._malformed_before + self._foreign
+        if not count:
+            return ()
+        noun = "frame" if count == 1 else "frames"
+        return (f"{count} {noun} on the kernel's channel could not be understood and {'was' if count == 1 else 'were'} dropped.",)
+
+
+def _display(frame: frames.DisplayFrame) -> AnyEvent:
+    for name in STATUS_ALIASES:
+        data = frame.bundle.get(name)
+        if isinstance(data, dict):
+            return Status(str(data.get("op", "")), {key: value for key, value in data.items() if key != "op"})
+    return Display(frame.bundle, frame.metadata, frame.display_id, frame.update)

@@ -1,0 +1,37 @@
+"""The supervisors of one runtime: one for each interpreter and start-up environment, started when first needed."""
+
+import anyio
+
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.zygote import Zygote
+
+_Key = tuple[str, tuple[tuple[str, str], ...]]
+
+
+class ZygotePool:
+    """Hands out supervisors; the first request for one starts it, others wait for that start."""
+
+    def __init__(self) -> None:
+        self._zygotes: dict[_Key, Zygote] = {}
+        self._starting: dict[_Key, anyio.Lock] = {}
+
+    async def get(self, spec: LaunchSpec, deadline: Deadline) -> Zygote:
+        """A living supervisor for this interpreter and environment."""
+        key = (spec.interpreter, tuple(sorted(spec.env.items())))
+        async with self._starting.setdefault(key, anyio.Lock()):
+            zygote = self._zygotes.get(key)
+            if zygote is None or not zygote.alive:
+                if zygote is not None:
+                    await zygote.stop()
+                zygote = Zygote(spec.interpreter, spec.env)
+                await zygote.start(deadline)
+                self._zygotes[key] = zygote
+            return zygote
+
+    async def aclose(self) -> None:
+        """End all of them, and with them everything they forked."""
+        zygotes, self._zygotes = list(self._zygotes.values()), {}
+        async with anyio.create_task_group() as group:
+            for zygote in zygotes:
+                group.start_soon(zygote.stop)
