@@ -3,7 +3,7 @@
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
+from typing import BinaryIO, Final
 
 import msgspec
 
@@ -56,13 +56,89 @@ def search_text(path: Path, artifact_id: str, pattern: str, lines: LineRange | N
             f"Not a regular expression: {pattern!r} ({error})", hint="Escape special characters with a backslash."
         ) from None
     found: list[str] = []
-    seen: set[int] = set()
-    for number, line in _numbered_lines(path, lines):
-        if number not in seen and matches(line):
-            if len(seen) < MATCH_LIMIT:
-                found.append(f"{number}:{_clamped(line)}")
-            seen = seen | {number}
+    count = last_match = 0
+    for number, part in _line_parts(path, artifact_id, lines):
+        if number != last_match and matches(part):
+            last_match = number
+            count += 1
+            if count <= MATCH_LIMIT:
+                found.append(f"{number}:{_clamped(part)}")
+    if not count:
+        return f"No line of artifact {artifact_id} matches {pattern!r}."
+    if count > MATCH_LIMIT:
+        found.append(f"[…{count - MATCH_LIMIT} more matching lines: narrow the search, or search in a range of lines…]")
     return "\n".join(found)
+
+
+def _read_lines(path: Path, artifact_id: str, lines: LineRange) -> str:
+    with path.open("rb") as file:
+        _seek_line(file, artifact_id, lines.first)
+        data, whole = _read_newlines(file, None if lines.last is None else lines.last - lines.first + 1)
+    if whole:
+        return data.decode("utf-8", "replace")
+    complete = data.rfind(b"\n") + 1
+    limit = format_size(READ_LIMIT)
+    if complete == 0:
+        return (
+            data.decode("utf-8", "ignore")
+            + f"\n[…line {lines.first} is longer than {limit}: search in it, or open the file {path}…]"
+        )
+    go_on = LineRange(first=lines.first + data.count(b"\n"), last=lines.last)
+    return (
+        data[:complete].decode("utf-8", "replace")
+        + f"[…stopped after {limit}: go on with artifact://{artifact_id}:{go_on}…]"
+    )
+
+
+def _read_newlines(file: BinaryIO, count: int | None) -> tuple[bytes, bool]:
+    """Read up to that many newlines, or to the end; False if it had to stop at `READ_LIMIT`."""
+    blocks: list[bytes] = []
+    room = READ_LIMIT
+    while block := file.read(min(_BLOCK, room)):
+        newlines = block.count(b"\n")
+        if count is not None and newlines >= count:
+            blocks.append(block[: _after_newline(block, count)])
+            return b"".join(blocks), True
+        if count is not None:
+            count -= newlines
+        blocks.append(block)
+        room -= len(block)
+    return b"".join(blocks), room > 0 or not file.read(1)
+
+
+def _line_parts(path: Path, artifact_id: str, lines: LineRange | None) -> Iterator[tuple[int, str]]:
+    """Each line with its number; a line longer than a block comes in several parts."""
+    number, last = (lines.first, lines.last) if lines else (1, None)
+    with path.open("rb") as file:
+        _seek_line(file, artifact_id, number)
+        while (last is None or number <= last) and (part := file.readline(_BLOCK)):
+            yield number, part.decode("utf-8", "replace").removesuffix("\n")
+            number += part.endswith(b"\n")
+
+
+def _seek_line(file: BinaryIO, artifact_id: str, first: int) -> None:
+    """Go to where a line begins. Raises `ArtifactError` if the file has fewer lines."""
+    before, position, end = 0, 0, b"\n"
+    while before < first - 1 and (block := file.read(_BLOCK)):
+        newlines = block.count(b"\n")
+        wanted = first - 1 - before
+        position += _after_newline(block, wanted) if newlines >= wanted else len(block)
+        before += min(newlines, wanted)
+        end = block[-1:]
+    file.seek(position)
+    if before == first - 1 and (first == 1 or file.read(1)):
+        file.seek(position)
+        return
+    total = before + (end != b"\n")
+    raise ArtifactError(
+        f"Artifact {artifact_id} has {total} lines; line {first} is past its end.",
+        hint=f"Read up to artifact://{artifact_id}:{max(1, total - 99)}-{total}.",
+    )
+
+
+def _after_newline(block: bytes, count: int) -> int:
+    """Where the line after that many newlines begins."""
+    return len(block) - len(block.split(b"\n", count)[-1])
 
 
 def _clamped(line: str) -> str:

@@ -150,7 +150,9 @@ def parse_uri(uri: str) -> ArtifactRef:
     Raises `ArtifactError` for anything else.
     """
     if not uri.startswith(_SCHEME):
-        raise ArtifactError(f"Not an artifact address: {uri!r}", hint="Write artifact://<id>, or artifact://<id>:<a>-<b>.")
+        raise ArtifactError(
+            f"Not an artifact address: {uri!r}", hint="Write artifact://<id>, or artifact://<id>:<a>-<b>."
+        )
     name, colon, span = uri.removeprefix(_SCHEME).partition(":")
     return ArtifactRef(id=str(_number(name)), lines=parse_lines(span) if colon else None)
 
