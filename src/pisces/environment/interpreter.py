@@ -58,6 +58,7 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     """What an interpreter is looked for with."""
 
     cwd: Path
+    """The folder of the session, absolute."""
     environ: Mapping[str, str]
     settings: Settings
     paths: Paths
@@ -74,7 +75,7 @@ async def resolve_interpreter(search: Search, time_left: TimeLeft) -> Interprete
     Raises `InterpreterError` with every place that was tried and why not, and `DeadlineExceeded`. Cancelling it leaves
     no process behind.
     """
-    cwd = os.path.abspath(search.cwd)
+    cwd = str(search.cwd)
     if search.settings.python.interpreter:
         chosen = explicit_candidate(search.settings.python.interpreter, cwd, search.environ)
         try:

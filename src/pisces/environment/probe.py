@@ -5,25 +5,21 @@ Whatever it does (waits, loops, prints for ever, starts children that stay), the
 the candidate's whole process group.
 """
 
-import contextlib
 import json
-import os
 import secrets
-import signal
-import subprocess
 from collections.abc import Mapping
 from typing import Final
 
 import anyio
 import msgspec
 
+from pisces.environment.captured_process import CapturedProcess
+
 MINIMUM_VERSION: Final = (3, 9)
 """What the guest needs."""
 
 MAX_OUTPUT: Final = 64 * 1024
 """An interpreter that has written this much is not going to answer."""
-
-_REAP_SECONDS: Final = 2.0
 
 # It must be readable for every Python back to 2.7, so that an old one can say how old it is. The empty entry of
 # sys.path goes first: it is the current folder, where a `json.py` of somebody's would be run.
@@ -68,52 +64,28 @@ class ProbeFailed(Exception):
 async def probe(path: str, *, cwd: str, env: Mapping[str, str], seconds: float) -> ProbeAnswer:
     """Run the interpreter at `path` and have its answer within `seconds`. Raises `ProbeFailed`."""
     marker = f"pisces-{secrets.token_hex(8)} "
-    try:
-        process = subprocess.Popen(  # noqa: ASYNC220, S603 - a fork and exec; every wait on the process is below
-            [path, "-c", _QUESTION, marker],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            cwd=cwd,
-            env=env,
-            start_new_session=True,
-        )
-    except (OSError, ValueError) as error:
-        raise ProbeFailed(f"cannot be started ({getattr(error, 'strerror', None) or error})") from error
-    assert process.stdout is not None
     output = bytearray()
     try:
+        process = CapturedProcess([path, "-c", _QUESTION, marker], cwd=cwd, env=env)
+    except (OSError, ValueError) as error:
+        raise ProbeFailed(f"cannot be started ({getattr(error, 'strerror', None) or error})") from error
+    async with process:
         with anyio.move_on_after(seconds) as limit:
-            await _read_answer(process.stdout.fileno(), marker.encode("ascii"), output)
-    finally:
-        await _end(process)
+            await _read_answer(process, marker.encode("ascii"), output)
     if marker.encode("ascii") not in output:
         late = f"did not answer within {seconds:.3g} s" if limit.cancelled_caught else ""
-        raise ProbeFailed(late or _why_silent(output, process.returncode))
+        raise ProbeFailed(late or _why_silent(output, process.exit_code))
     return _understand(output.decode("ascii", "replace").partition(marker)[2])
 
 
-async def _read_answer(descriptor: int, marker: bytes, output: bytearray) -> None:
-    """Collect output until the answer's line is whole, the pipe is closed, or too much has come."""
-    os.set_blocking(descriptor, False)
+async def _read_answer(process: CapturedProcess, marker: bytes, output: bytearray) -> None:
+    """Collect output until the answer's line is whole, the output is closed, or too much has come."""
     while len(output) <= MAX_OUTPUT:
-        await anyio.wait_readable(descriptor)
-        chunk = os.read(descriptor, 16 * 1024)
+        chunk = await process.read()
         output += chunk
         start = output.find(marker)
         if not chunk or (start >= 0 and output.find(b"\n", start) >= 0):
             return
-
-
-async def _end(process: subprocess.Popen[bytes]) -> None:
-    """Kill the candidate's group, which is still its own because nobody has reaped the leader, and reap it."""
-    with contextlib.suppress(ProcessLookupError, PermissionError):  # PermissionError: macOS, all of it is gone already
-        os.killpg(process.pid, signal.SIGKILL)
-    with anyio.move_on_after(_REAP_SECONDS, shield=True):
-        while process.poll() is None:
-            await anyio.sleep(0.001)
-    if process.stdout is not None:
-        process.stdout.close()
 
 
 def _why_silent(output: bytearray, exit_code: int | None) -> str:

@@ -23,7 +23,7 @@ def show_value(value: Any) -> str:
 
 def nearest_name(name: str) -> str | None:
     """The known setting or group that was probably meant, whatever its case and underscores."""
-    import difflib  # noqa: PLC0415 - only a mistyped name needs it
+    import difflib  # only a mistyped name needs it
 
     folded = {_fold(known): known for known in (*SETTINGS, *GROUPS)}
     last_parts = {_fold(known.rpartition(".")[2]): known for known in SETTINGS}
@@ -39,20 +39,20 @@ def _fold(name: str) -> str:
 
 
 def _words(kind: inspect.Type) -> str:
+    words = "a text"
     match kind:
         case inspect.Metadata():
-            return _words(kind.type)
+            words = _words(kind.type)
         case inspect.LiteralType():
-            return " or ".join(str(value) for value in kind.values)
+            words = " or ".join(str(value) for value in kind.values)
         case inspect.UnionType():
-            return " or ".join(_words(member) for member in kind.types)
+            words = " or ".join(_words(member) for member in kind.types)
         case inspect.BoolType():
-            return "true or false"
+            words = "true or false"
         case inspect.IntType():
-            return f"a whole number from {kind.ge} to {kind.le}"
+            words = f"a whole number from {kind.ge} to {kind.le}"
         case inspect.FloatType():
-            return f"a number from {kind.ge:g} to {kind.le:.10g}"
+            words = f"a number from {kind.ge:g} to {kind.le:.10g}"
         case inspect.VarTupleType():
-            return 'a list of names of environment variables, such as ["NAME", "OTHER"]'
-        case _:
-            return "a text"
+            words = 'a list of names of environment variables, such as ["NAME", "OTHER"]'
+    return words

@@ -32,7 +32,7 @@ def read_toml(file: Path) -> dict[str, Any]:
 
 
 def _parse(file: Path, data: bytes) -> dict[str, Any]:
-    import tomllib  # noqa: PLC0415 - most starts have no settings file, and so do not pay for the parser
+    import tomllib  # most starts have no settings file, and so do not pay for the parser
 
     try:
         return tomllib.loads(data.decode("utf-8-sig"))
