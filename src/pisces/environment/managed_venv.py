@@ -80,7 +80,7 @@ class _Setup:
         with _lock_file(self._paths) as lock:
             if not _lock(lock):
                 self._progress("Waiting for another set-up of the same environment to finish")
-                while not _lock(lock):
+                while not _lock(lock):  # noqa: ASYNC110 - another process lets it go, and no event tells
                     await anyio.sleep(0.1)
             yield
 

@@ -5,8 +5,7 @@ Whatever it does (waits, loops, prints for ever, starts children that stay), the
 the candidate's whole process group.
 """
 
-import json
-import secrets
+import os
 from collections.abc import Mapping
 from typing import Final
 
@@ -63,7 +62,7 @@ class ProbeFailed(Exception):
 
 async def probe(path: str, *, cwd: str, env: Mapping[str, str], seconds: float) -> ProbeAnswer:
     """Run the interpreter at `path` and have its answer within `seconds`. Raises `ProbeFailed`."""
-    marker = f"pisces-{secrets.token_hex(8)} "
+    marker = f"pisces-{os.urandom(8).hex()} "
     output = bytearray()
     try:
         process = CapturedProcess([path, "-c", _QUESTION, marker], cwd=cwd, env=env)
@@ -98,6 +97,8 @@ def _why_silent(output: bytearray, exit_code: int | None) -> str:
 
 
 def _understand(text: str) -> ProbeAnswer:
+    import json  # not msgspec: a path that is not UTF-8 arrives with lone surrogates, which only this one takes
+
     try:
         answer = msgspec.convert(json.loads(text.splitlines()[0]), ProbeAnswer)
     except (ValueError, IndexError, msgspec.ValidationError) as error:
