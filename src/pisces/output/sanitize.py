@@ -67,6 +67,12 @@ class Sanitizer:
         return text[:-1] if self._returned else text
 
 
+def clean(text: str) -> str:
+    """The clean form of a text that is complete in itself: a display, a traceback."""
+    sanitizer = Sanitizer()
+    return sanitizer.feed(text) + sanitizer.finish()
+
+
 def _is_clean(text: str) -> bool:
     """Whether nothing but carriage returns needs care. Built on `bytes.translate`: 0.6 ns a character, `re` needs 3."""
     if len(text) > _BLOCK:
