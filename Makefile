@@ -13,23 +13,23 @@ SEED := $(or $(SEED),$(shell date +%s))
 SOAK_SECONDS ?= 300
 ARGS ?=
 
-# Text files have an explicit encoding, ours and the tests': a missing one is a warning, and warnings are errors.
-export PYTHONWARNDEFAULTENCODING := 1
+# Text files are opened with an encoding, in the code and in the tests: a missing one is a warning, so an error.
+PYTEST := PYTHONWARNDEFAULTENCODING=1 $(BIN)/python -m pytest
 
 help: ## What there is
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-12s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 test: lint types imports environments ## Lint, types, import contracts and tests
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile $(ARGS)
+	$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
 
 # pytest's exit code 5 means that no test is marked: there is nothing to fail.
 test-heavy: $(ENVS)/dev ## Tests that need big libraries, in an environment that has them
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/heavy --requirements requirements/heavy.txt
-	$(BIN)/python -m pytest -m heavy $(ARGS) || [ $$? -eq 5 ]
+	$(PYTEST) -m heavy $(ARGS) || [ $$? -eq 5 ]
 
 soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
 	@echo "soak: SEED=$(SEED) SOAK_SECONDS=$(SOAK_SECONDS)"
-	$(BIN)/python -m pytest -m soak --soak-seed=$(SEED) --soak-seconds=$(SOAK_SECONDS) \
+	$(PYTEST) -m soak --soak-seed=$(SEED) --soak-seconds=$(SOAK_SECONDS) \
 	    --timeout=$$(( $(SOAK_SECONDS) + 120 )) --hypothesis-seed=$(SEED) $(ARGS) || [ $$? -eq 5 ]
 
 mutants: environments ## Put each mended failure back and see its test fail
