@@ -70,14 +70,11 @@ def make_private(folder: Path) -> Path:
 
     A folder that is there already keeps the permissions that somebody gave it.
     """
-    missing = [folder, *folder.parents]
-    for level in reversed(missing):
+    for level in reversed([folder, *folder.parents]):
         try:
             level.mkdir(mode=0o700)
-        except FileExistsError:
-            continue
         except OSError:
-            # mkdir of an existing level on a read-only file system says so instead of "exists".
+            # Not only "exists": on a read-only file system mkdir says that first.
             if not level.is_dir():
                 raise
     return folder
