@@ -35,14 +35,20 @@ class BuiltinShell:
     def __init__(self, namespace: dict[str, Any], channel: Channel) -> None:
         self.namespace = namespace
         self.execution_count = 0
-        self.channel = channel
         self.history = History(namespace)
         self.reserved: set[str] = set(namespace)
         self._uncounted = 0
         self._future_flags = 0
         setattr(builtins, SHELL_NAME, self)
-        display.install(channel)
-        figures.install(channel)
+        display.install()
+        figures.install()
+        self.show_on(channel)
+
+    def show_on(self, channel: Channel) -> None:
+        """Send everything that is to be shown to this channel from now on."""
+        self.channel = channel
+        display.show_on(channel)
+        figures.show_on(channel)
 
     @property
     def user_ns(self) -> dict[str, Any]:
@@ -61,31 +67,45 @@ class BuiltinShell:
         else:
             self._uncounted += 1
         try:
-            self._run(code, counted=counted, shown=not silent)
+            value = self._run(code, self._filename(), split=not silent)
             if not silent:
+                if value is not None:
+                    self._show_result(value, counted=counted)
                 figures.show_open()
-        except BaseException as error:  # noqa: BLE001 - whatever ends a cell is the cell's, SystemExit too
-            outcome = _failure(error)
+        except BaseException as error:  # whatever ends a cell is the cell's, SystemExit too
             if not silent:
                 figures.show_open_after_error()
-            return outcome
+            return _failure(error)
         return CellOutcome()
 
-    def _run(self, code: str, *, counted: bool, shown: bool) -> None:
-        filename = self._new_filename()
+    def evaluate(self, code: str, label: str) -> Any:
+        """Run code of the user's inside a cell, for a magic; return the value of its last expression.
+
+        `label` tells its lines from those of the cell in tracebacks.
+        """
+        return self._run(code, f"{self._filename()[:-1]} {label}>", split=True)
+
+    def run_inner(self, code: str, label: str) -> None:
+        """The same, and display the value and the open figures as at the end of a cell."""
+        value = self.evaluate(code, label)
+        if value is not None:
+            display.display(value)
+        figures.show_open()
+
+    def _run(self, code: str, filename: str, *, split: bool) -> Any:
         cleaned = clean_cell(code)
         lines = [line + "\n" for line in cleaned.split("\n")]
         linecache.cache[filename] = (len(cleaned), None, lines, filename)  # no time: it is never looked for on disk
-        body, last = self._compile(rewrite_special_syntax(cleaned), filename, split=shown)
-        value = self._execute(body, last)
-        if value is None or last is None:
-            return
+        body, last = self._compile(rewrite_special_syntax(cleaned), filename, split=split)
+        return self._execute(body, last)
+
+    def _show_result(self, value: Any, *, counted: bool) -> None:
         data, metadata = display.bundle_of(value)
         if counted:
             self.history.add_result(value, self.execution_count)
         self.channel.result(data, metadata, self.execution_count)
 
-    def _new_filename(self) -> str:
+    def _filename(self) -> str:
         if self._uncounted:
             return f"{CELL_PREFIX}{self.execution_count}.{self._uncounted}>"
         return f"{CELL_PREFIX}{self.execution_count}>"
@@ -118,8 +138,8 @@ class BuiltinShell:
         if any(code is not None and code.co_flags & _IS_COROUTINE for code in (body, last)):
             return self.channel.run_async(_awaited(body, last, self.namespace))
         if body is not None:
-            exec(body, self.namespace)  # noqa: S102 - this is what a shell is for
-        return None if last is None else eval(last, self.namespace)  # noqa: S307
+            exec(body, self.namespace)  # this is what a shell is for
+        return None if last is None else eval(last, self.namespace)
 
     def run_line_magic(self, name: str, line: str) -> Any:
         """What `%name line` does."""
@@ -163,7 +183,7 @@ async def _awaited(body: CodeType | None, last: CodeType | None, namespace: dict
     value = None
     for code in (body, last):
         if code is not None:
-            value = eval(code, namespace)  # noqa: S307
+            value = eval(code, namespace)
             if code.co_flags & _IS_COROUTINE:
                 value = await value
     return value

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .shell_contract import Channel
 
-__all__ = ["DisplayHandle", "bundle_of", "clear_output", "display", "install", "json_safe", "update_display"]
+__all__ = ["DisplayHandle", "bundle_of", "clear_output", "display", "install", "json_safe", "show_on", "update_display"]
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
@@ -37,9 +37,13 @@ _METHODS = (
 _channels: list[Channel] = []
 
 
-def install(channel: Channel) -> None:
-    """Show on this channel from now on, and give `display` and its companions to all code, as builtins."""
+def show_on(channel: Channel) -> None:
+    """Send what is displayed to this channel from now on."""
     _channels[:] = [channel]
+
+
+def install() -> None:
+    """Give `display` and its companions to all code, as builtins."""
     for function in (display, update_display, clear_output):
         setattr(builtins, function.__name__, function)
 
@@ -138,7 +142,8 @@ def _shown(
 
 def _raw(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     if not isinstance(value, dict):
-        raise TypeError(f"display(raw=True) takes MIME bundles: dicts from MIME type to data, not {type(value).__name__}")
+        kind = type(value).__name__
+        raise TypeError(f"display(raw=True) takes MIME bundles: dicts from MIME type to data, not {kind}")
     return {safe_text(str(mime)): _encoded(str(mime), item) for mime, item in value.items()}, {}
 
 
@@ -179,7 +184,7 @@ def _ask(value: Any, method: str, **arguments: Any) -> Any:
         return function(**arguments) if callable(function) else None
     except NotImplementedError:
         return None
-    except Exception as failure:  # noqa: BLE001 - code of the user: the display goes on without it
+    except Exception as failure:  # code of the user: the display goes on without it
         _note(value, method, failure)
         return None
 
@@ -187,7 +192,7 @@ def _ask(value: Any, method: str, **arguments: Any) -> Any:
 def _plain(value: Any) -> str:
     try:
         return pretty(value)
-    except Exception as failure:  # noqa: BLE001 - the same
+    except Exception as failure:  # the same
         _note(value, "__repr__", failure)
         return f"<{type(value).__name__} object at {id(value):#x}>"
 

@@ -24,14 +24,18 @@ _shown: list[Any] = []
 """Figures that the running cell displayed by name, so that its end does not show them again."""
 
 
-def install(channel: Channel) -> None:
-    """Show on this channel from now on."""
+def show_on(channel: Channel) -> None:
+    """Send figures to this channel from now on."""
     _channels[:] = [channel]
+
+
+def install() -> None:
+    """See to it that `plt.show()` shows; now, or when pyplot is imported."""
     pyplot = sys.modules.get(_PYPLOT)
     if pyplot is not None:
         _replace_show(pyplot)
     elif not any(isinstance(finder, _PyplotFinder) for finder in sys.meta_path):
-        sys.meta_path.insert(0, _PyplotFinder())  # type: ignore[arg-type]
+        sys.meta_path.insert(0, _PyplotFinder())
 
 
 def show_open() -> None:
@@ -48,7 +52,7 @@ def show_open_after_error() -> None:
     """The same after a cell that failed; a figure that cannot be drawn then is named on stderr."""
     try:
         show_open()
-    except Exception as failure:  # noqa: BLE001 - drawing runs code of the user; the cell's own error is what counts
+    except Exception as failure:  # drawing runs code of the user; the cell's own error is what counts
         sys.stderr.write(f"A figure could not be shown: {type(failure).__name__}: {failure}\n")
 
 
@@ -66,7 +70,7 @@ def bundle_if_figure(value: Any) -> dict[str, Any]:
 
 
 def _show_all(pyplot: ModuleType) -> None:
-    numbers = getattr(pyplot, "get_fignums", list)()  # A module that is half imported has no such function.
+    numbers: list[int] = getattr(pyplot, "get_fignums", list)()  # A module that is half imported has no such function.
     if not numbers or not _has_no_window(pyplot):
         return
     try:

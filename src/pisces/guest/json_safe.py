@@ -83,7 +83,7 @@ def _safe_other(value: Any) -> Any:
             plain = value.item()
             if isinstance(plain, (bool, int, float, str)):
                 return _safe(plain, ())
-    except Exception:  # noqa: BLE001 - an object of the user may raise from anywhere; then its repr has to do
+    except Exception:  # an object of the user may raise from anywhere; then its repr has to do
         return safe_text(_repr(value))
     return safe_text(_repr(value))
 
@@ -91,5 +91,5 @@ def _safe_other(value: Any) -> Any:
 def _repr(value: Any) -> str:
     try:
         return repr(value)
-    except Exception as failure:  # noqa: BLE001 - the same
+    except Exception as failure:  # the same
         return f"<{type(value).__name__} whose repr raised {type(failure).__name__}>"

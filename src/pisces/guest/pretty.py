@@ -93,7 +93,7 @@ def _sorted(elements: Any) -> Any:
         return elements
     try:
         return sorted(elements)
-    except Exception:  # noqa: BLE001 - elements that cannot be compared stay as they come
+    except Exception:  # elements that cannot be compared stay as they come
         return elements
 
 

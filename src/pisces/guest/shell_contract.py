@@ -26,22 +26,18 @@ class Channel(Protocol):
 
     def display(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None, update: bool) -> None:
         """Show a MIME bundle; with `update`, in place of the one with the same `display_id`."""
-        ...
 
     def result(self, data: dict[str, Any], metadata: dict[str, Any], execution_count: int) -> None:
         """Show the value of the cell's last expression."""
-        ...
 
     def clear_output(self, wait: bool) -> None:
         """Forget the cell's output so far; with `wait`, when the next output comes."""
-        ...
 
     def run_async(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run it on the kernel's event loop; return what it returns, raise what it raises.
 
         An interrupt meanwhile cancels it and raises KeyboardInterrupt.
         """
-        ...
 
 
 class CellOutcome:
@@ -91,4 +87,3 @@ class Shell(Protocol):
 
         `silent` displays nothing; `silent` and `not store_history` leave the count as it was.
         """
-        ...

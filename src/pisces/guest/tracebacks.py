@@ -33,7 +33,7 @@ def describe(error: BaseException) -> tuple[str, str, list[str]]:
         return name, text, [f"{name}: {text}" if text else name]
     try:
         lines = _format(error)
-    except Exception as failure:  # noqa: BLE001 - an exception of the user may raise from anywhere when it is looked at
+    except Exception as failure:  # an exception of the user may raise from anywhere when it is looked at
         lines = [f"{name}: {text}", f"(its traceback could not be made: {type(failure).__name__})"]
     return name, text, lines
 
@@ -41,7 +41,7 @@ def describe(error: BaseException) -> tuple[str, str, list[str]]:
 def _text(error: BaseException) -> str:
     try:
         return str(error)
-    except Exception as failure:  # noqa: BLE001 - the same
+    except Exception as failure:  # the same
         return f"<its text could not be made: {type(failure).__name__}>"
 
 

@@ -8,7 +8,6 @@ Every line keeps its number, so that tracebacks point to what the user wrote.
 from __future__ import annotations
 
 import re
-from os.path import commonprefix
 
 from .lexer import read_logical_line
 
@@ -166,7 +165,10 @@ def _call(method: str, *arguments: str) -> str:
 
 
 def _dedented(code: str) -> str:
-    margin = commonprefix(_MARGIN.findall(code))
+    margins = _MARGIN.findall(code)
+    margin: str = min(margins, default="")
+    while margin and not all(one.startswith(margin) for one in margins):
+        margin = margin[:-1]
     return re.sub("^" + margin, "", code, flags=re.MULTILINE) if margin else code
 
 
