@@ -4,6 +4,7 @@ Kernels produce events, `sessions.run` consumes them, the journal writes them do
 on the way. For every execution `Done` comes exactly once, and last.
 """
 
+import signal
 from collections.abc import Mapping
 from typing import Any, Literal
 
@@ -90,10 +91,19 @@ class ProcessExit(msgspec.Struct, frozen=True):
 
     @property
     def exit_code(self) -> int:
-        """The shell's convention: the code, or 128 + the signal's number."""
+        """The shell's convention: the code, or 128 + the signal's number; never 0, for no kernel ends by itself."""
         if self.signal is not None:
             return 128 + self.signal
-        return self.code if self.code is not None else 1
+        return self.code or 1
+
+    def describe(self) -> str:
+        """How it ended, for a sentence: `was ended by SIGSEGV`, `exited with code 3`."""
+        if self.signal is None:
+            return f"exited with code {self.code}"
+        try:
+            return f"was ended by {signal.Signals(self.signal).name}"
+        except ValueError:
+            return f"was ended by signal {self.signal}"
 
 
 class Restore(msgspec.Struct, frozen=True):

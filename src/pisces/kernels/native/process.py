@@ -68,7 +68,7 @@ class KernelProcess:
         self.order.feed("stderr", self.channels.read("stderr"))
         self.order.finish()
         words = "".join(text for name, text in self.order.take() if name == "stderr").strip()
-        ended = describe_exit(self.exit) if self.exit else "did not answer"
+        ended = self.exit.describe() if self.exit else "did not answer"
         return KernelStartError(f"The kernel {ended} before it was ready: {words[-2000:] or 'it said nothing'}")
 
     def on_spawned(self, pid: int, start_time: int) -> None:
@@ -95,16 +95,6 @@ class KernelProcess:
                 os.killpg(self._pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # It ended in this moment, which is what we want.
-
-
-def describe_exit(exit: ProcessExit) -> str:
-    """`was ended by SIGSEGV`, `exited with code 3`."""
-    if exit.signal is None:
-        return f"exited with code {exit.code}"
-    try:
-        return f"was ended by {signal.Signals(exit.signal).name}"
-    except ValueError:
-        return f"was ended by signal {exit.signal}"
 
 
 def _start_time(pid: int) -> int:

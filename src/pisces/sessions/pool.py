@@ -1,0 +1,146 @@
+"""The sessions of a runtime: found by key, held by owners, bounded in number, cleared away when idle."""
+
+from collections import OrderedDict
+from collections.abc import Callable
+
+import anyio
+
+from pisces.errors import DeadlineExceeded, SessionClosed
+from pisces.kernels.base import Backend, LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.sessions.session import Session, SessionKey, StateNews
+
+_LIVENESS_SECONDS = 5.0
+_SWEEP_SECONDS = 30.0
+_REMEMBERED_LOSSES = 1000
+
+
+class SessionPool:
+    """Hands out sessions. `maintain` runs in a task of the owner's; `aclose` ends every session."""
+
+    def __init__(self, backend: Backend, *, max_kernels: int, idle_timeout: float) -> None:
+        self._backend = backend
+        self._max_kernels = max_kernels
+        self._idle_timeout = idle_timeout
+        self._sessions: dict[SessionKey, Session] = {}
+        self._own: dict[tuple[SessionKey, str], Session] = {}
+        """Sessions that one owner alone has, since it reset a shared one."""
+        self._with_kernel: set[Session] = set()
+        self._slot_changed = anyio.Event()
+        self._losses: OrderedDict[SessionKey, str] = OrderedDict()
+        self._closed = False
+
+    @property
+    def sessions(self) -> list[Session]:
+        """Every session there is."""
+        return [*self._sessions.values(), *self._own.values()]
+
+    def session(self, key: SessionKey, owner: str, launch: Callable[[str], LaunchSpec]) -> Session:
+        """The session of this key, as this owner sees it; made when there is none, held by the owner from now on."""
+        if self._closed:
+            raise SessionClosed("The runtime has been closed")
+        session = self._own.get((key, owner)) or self._sessions.get(key)
+        if session is None or session.closed:
+            session = Session(key, self._backend, launch, self)
+            loss = self._losses.pop(key, "")
+            session.news = StateNews("lost", loss) if loss else None
+            self._sessions[key] = session
+        session.owners[owner] = True
+        return session
+
+    def separate(self, session: Session, owner: str, launch: Callable[[str], LaunchSpec]) -> Session:
+        """A session of its own for an owner that resets one it shares with others; the same one if it does not."""
+        if len(session.owners) <= 1:
+            return session
+        del session.owners[owner]
+        own = Session(session.key, self._backend, launch, self)
+        own.owners[owner] = True
+        self._own[session.key, owner] = own
+        return own
+
+    async def leave(self, owner: str) -> None:
+        """The owner is done: every session that nobody else holds ends."""
+        for session in self.sessions:
+            if session.owners.pop(owner, None) is not None and not session.owners:
+                await self._end(session)
+
+    def disconnect(self, owner: str) -> None:
+        """The owner may come back: its sessions stay until they have been idle for long."""
+        for session in self.sessions:
+            if owner in session.owners:
+                session.owners[owner] = False
+
+    async def maintain(self) -> None:
+        """Look after the sessions for ever: bury dead kernels, end what has been idle for too long."""
+        next_sweep = anyio.current_time() + _SWEEP_SECONDS
+        while True:
+            await anyio.sleep(_LIVENESS_SECONDS)
+            await self.bury_dead()
+            if anyio.current_time() >= next_sweep:
+                next_sweep = anyio.current_time() + _SWEEP_SECONDS
+                await self.evict_idle()
+
+    async def bury_dead(self) -> None:
+        """Clear away kernels that died between calls, so that the next call need not wait for it."""
+        for session in self.sessions:
+            if not session.busy and session.kernel is not None and not await session.kernel.is_alive():
+                await session.enter_turn()
+                try:
+                    if session.kernel is not None and not await session.kernel.is_alive():
+                        await session.bury("The kernel had ended since the last call")
+                finally:
+                    session.leave_turn()
+
+    async def evict_idle(self) -> None:
+        """End the sessions that no connected owner holds and nobody has used for the idle time."""
+        now = anyio.current_time()
+        for session in self.sessions:
+            idle = not session.busy and now - session.last_used >= self._idle_timeout
+            if idle and not any(session.owners.values()):
+                await self._evict(session, f"The session was idle for {self._idle_timeout:g} seconds and was ended")
+
+    async def acquire_slot(self, session: Session, deadline: Deadline) -> None:
+        """Leave to start a kernel; the least recently used idle session makes room, or the caller waits for one."""
+        while len(self._with_kernel) >= self._max_kernels and session not in self._with_kernel:
+            victim = min((s for s in self._with_kernel if not s.busy), key=lambda s: s.last_used, default=None)
+            if victim is not None:
+                await self._evict(victim, f"The session was ended to make room: {self._max_kernels} kernels may be up")
+                continue
+            changed = self._slot_changed
+            with deadline.scope() as scope:
+                await changed.wait()
+            if scope.cancelled_caught:
+                raise DeadlineExceeded(
+                    f"All {self._max_kernels} kernels are busy", hint="`python.maxSessions` sets how many may be up."
+                )
+        self._with_kernel.add(session)
+
+    def release_slot(self, session: Session) -> None:
+        """The session's kernel is gone, or its call has ended: whoever waits for a slot may look again."""
+        self._with_kernel.discard(session)
+        self.session_idle()
+
+    def session_idle(self) -> None:
+        """A session may have become idle: those who wait for a slot look again."""
+        self._slot_changed.set()
+        self._slot_changed = anyio.Event()
+
+    async def aclose(self) -> None:
+        """End every session; running calls get a moment, then are interrupted."""
+        self._closed = True
+        async with anyio.create_task_group() as group:
+            for session in self.sessions:
+                group.start_soon(self._end, session)
+
+    async def _evict(self, session: Session, why: str) -> None:
+        self._losses[session.key] = why
+        while len(self._losses) > _REMEMBERED_LOSSES:
+            self._losses.popitem(last=False)
+        await self._end(session)
+
+    async def _end(self, session: Session) -> None:
+        if self._sessions.get(session.key) is session:
+            del self._sessions[session.key]
+        for place in [place for place, own in self._own.items() if own is session]:
+            del self._own[place]
+        await session.close()

@@ -1,0 +1,30 @@
+"""What to do when a kernel has died, or had to be killed: bring its state back where that can be done, and say which."""
+
+from pisces.kernels.base import Checkpointing, Kernel
+from pisces.kernels.deadline import Deadline
+from pisces.model.events import Restore
+from pisces.sessions.session import Session, StateNews
+
+_RESTORE_CAP = 5.0
+
+
+async def recover(session: Session, kernel: Kernel, why: str) -> StateNews:
+    """After the death of the session's kernel: restored from a checkpoint, or lost; the next call gets a fresh one.
+
+    Whoever calls this tells the news, or leaves it with the session for the next call.
+    """
+    if isinstance(kernel, Checkpointing):
+        restore = await kernel.restore(Deadline.after(_RESTORE_CAP))
+        if restore is not None:
+            session.generation += 1
+            return StateNews("restored", f"{why}. {_describe(restore)}", restore)
+    await session.bury(why)
+    session.take_news()
+    return StateNews("lost", f"{why}. Its state is lost: variables and imports are gone.")
+
+
+def _describe(restore: Restore) -> str:
+    how = "exactly as it was" if restore.how == "exact" else "by value"
+    lost = f" Lost besides: the {restore.cells_lost} cells before it." if restore.cells_lost else ""
+    missing = f" Not back: {', '.join(restore.missing)}." if restore.missing else ""
+    return f"The state of before the cell was restored, {how}.{lost}{missing}"

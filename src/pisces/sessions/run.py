@@ -1,0 +1,296 @@
+"""Running the cells of a call: one deadline, cancellation that waits for the cell to settle, and a truthful end."""
+
+import time
+from collections.abc import Sequence
+
+import anyio
+import msgspec
+
+from pisces.errors import DeadlineExceeded, KernelGone
+from pisces.kernels.base import ExecuteRequest, Execution, Kernel
+from pisces.kernels.deadline import Deadline
+from pisces.model.cells import Cell, CellRecord
+from pisces.model.events import AnyEvent, Done, InputRequested, KernelState, Restore, Started, VariableChanges
+from pisces.model.results import Outcome
+from pisces.sessions.progress import Progress
+from pisces.sessions.recovery import recover
+from pisces.sessions.session import Session, StateNews
+from pisces.sessions.stop import StopSignal
+from pisces.sessions.transcript import Transcript
+from pisces.sessions.variables import merge_changes
+
+_TIMEOUT_CODE = 124
+_INTERRUPTED_CODE = 130
+
+
+class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
+    """How a call wants its cells run."""
+
+    cwd: str | None = None
+    reset: bool = False
+    keep_going: bool = False
+    inspect: bool = True
+    interrupt_grace: float = 5.0
+    retry_on_crash: str = "safe"
+
+
+class RunReport(msgspec.Struct, kw_only=True):
+    """How a call went, for whoever makes a result of it."""
+
+    records: list[CellRecord]
+    outcome: Outcome = "ok"
+    failed: int | None = None
+    """The index of the cell that failed first."""
+    state: KernelState = "kept"
+    restore: Restore | None = None
+    variables: VariableChanges | None = None
+    notices: list[str] = msgspec.field(default_factory=list)
+    """What the reader must be told before anything else, about the state."""
+    notes: list[str] = msgspec.field(default_factory=list)
+    """What the reader should know besides."""
+
+
+class CallRun:
+    """One call of a session, from its turn in the queue to its report."""
+
+    def __init__(
+        self,
+        session: Session,
+        cells: Sequence[Cell],
+        *,
+        options: RunOptions,
+        deadline: Deadline,
+        transcript: Transcript,
+        stop: StopSignal,
+        progress: Progress,
+    ) -> None:
+        records = [CellRecord(index=index, title=cell.title, code=cell.code) for index, cell in enumerate(cells)]
+        self.report = RunReport(records=records)
+        self._session = session
+        self._options = options
+        self._deadline = deadline
+        self._transcript = transcript
+        self._stop = stop
+        self._progress = progress
+        self._joined_reset = options.reset and session.resetting
+        progress.follow(records)
+
+    async def run(self) -> RunReport:
+        """Wait for the turn, run the cells. A cell that fails is in the report; only errors of ours are raised."""
+        entered = False
+        with self._stop.scope():
+            await self._session.enter_turn()
+            entered = True
+        if not entered:
+            self._nothing_ran("the calls before this one in the session had not finished")
+            return self.report
+        self._session.active_stop = self._stop
+        try:
+            if await self._ready():
+                await self._run_cells()
+        finally:
+            self._session.leave_turn()
+        return self.report
+
+    async def _ready(self) -> bool:
+        """Have a kernel, a fresh one where that was asked for, before the call is stopped."""
+        ready = False
+        try:
+            with self._stop.scope():
+                if self._options.reset and not self._joined_reset:
+                    await self._session.reset(self._deadline)
+                await self._session.ensure_kernel(self._deadline)
+                ready = True
+        except DeadlineExceeded as error:
+            self._nothing_ran(str(error))
+            return False
+        if not ready:
+            self._nothing_ran("the kernel was not up yet")
+        return ready
+
+    def _nothing_ran(self, why: str) -> None:
+        self.report.outcome = "aborted" if self._stop.asked else "timeout"
+        self.report.notes.append(f"Nothing was run: {why}.")
+
+    async def _run_cells(self) -> None:
+        for record in self.report.records:
+            if self._stop.due:
+                self._stopped_before(record)
+                return
+            ok = await self._run_with_retry(record)
+            await self._progress.changed()
+            if not ok and not (self._options.keep_going and self.report.outcome == "error"):
+                return
+
+    def _stopped_before(self, record: CellRecord) -> None:
+        if not self._stop.asked:
+            self.report.outcome = "timeout"
+        else:
+            self.report.outcome = "interrupted" if record.index else "aborted"
+        self.report.notes.append(f"Stopped before cell {record.index + 1}.")
+
+    async def _run_with_retry(self, record: CellRecord) -> bool:
+        """Run a cell; once more where the settings allow it and the kernel died. True when it went well."""
+        attempt = await self._attempt(record)
+        mode = self._options.retry_on_crash
+        wanted = mode == "once" or (mode == "safe" and not attempt.began)
+        if attempt.died and wanted and not attempt.stopped and not self._stop.due:
+            self.report.notes.append(
+                "The kernel died and the cell was run again."
+                if attempt.began
+                else "The kernel had died before the code began; it was run in another one."
+            )
+            attempt = await self._attempt(record)
+        return self._conclude(record, attempt)
+
+    async def _attempt(self, record: CellRecord) -> "_Attempt":
+        session = self._session
+        kernel = await session.ensure_kernel(self._deadline)
+        self._tell_news()
+        attempt = _Attempt()
+        record.status = "running"
+        self._transcript.begin(record, len(self.report.records))
+        await self._progress.changed()
+        began = time.perf_counter()
+        try:
+            execution = await kernel.execute(self._request(record))
+        except KernelGone:
+            attempt.done = Done("crashed", state="lost")
+        else:
+            session.cell_began()
+            await self._follow(kernel, execution, attempt)
+        record.duration_ms = round((time.perf_counter() - began) * 1000, 3)
+        if attempt.died:
+            self._tell(await recover(session, kernel, self._how_it_died(attempt)))
+        else:
+            session.cell_finished()
+        self._transcript.end(ok=attempt.ok)
+        return attempt
+
+    def _tell_news(self) -> None:
+        news = self._session.take_news()
+        if news is not None and news.state == "lost":
+            text = f"{news.text}; this call runs in a fresh kernel, and earlier variables are gone."
+            news = StateNews("lost", text.replace(". Its state is lost: variables and imports are gone.;", ";"))
+        if news is not None:
+            self._tell(news)
+
+    def _tell(self, news: StateNews) -> None:
+        self.report.state = news.state
+        self.report.restore = news.restore
+        self.report.notices.append(news.text)
+
+    def _request(self, record: CellRecord) -> ExecuteRequest:
+        cwd = None
+        if self._options.cwd is not None and self._options.cwd != self._session.folder:
+            cwd = self._session.folder = self._options.cwd
+        return ExecuteRequest(code=record.code, cwd=cwd, inspect=self._options.inspect)
+
+    async def _follow(self, kernel: Kernel, execution: Execution, attempt: "_Attempt") -> None:
+        """Take events until the cell is done; when the call is to stop, see to it that the cell settles first."""
+        try:
+            with self._stop.scope():
+                while attempt.done is None:
+                    await self._take(await self._progress.watching(execution.receive), attempt)
+        except anyio.get_cancelled_exc_class():
+            # The task itself is cancelled: nobody will read the report, so the session keeps the news.
+            with anyio.CancelScope(shield=True):
+                await self._settle(kernel, execution, attempt)
+                self._transcript.end(ok=False)
+                if attempt.died:
+                    self._session.news = await recover(self._session, kernel, self._how_it_died(attempt))
+                else:
+                    self._session.cell_finished()
+            raise
+        if attempt.done is None:
+            with anyio.CancelScope(shield=True):
+                await self._settle(kernel, execution, attempt)
+
+    async def _take(self, events: Sequence[AnyEvent], attempt: "_Attempt") -> None:
+        for event in events:
+            if isinstance(event, Done):
+                attempt.done = event
+            elif isinstance(event, Started):
+                attempt.began = True
+            else:
+                attempt.asked_for_input |= isinstance(event, InputRequested)
+                self._transcript.take(event)
+        await self._progress.output()
+
+    async def _settle(self, kernel: Kernel, execution: Execution, attempt: "_Attempt") -> None:
+        """Interrupt, twice if need be; what has not settled after the grace is killed. `Done` comes in any case."""
+        attempt.stopped = True
+        self._session.cell_stopping()
+        for _ in range(2):
+            if attempt.done is not None:
+                return
+            await kernel.interrupt()
+            with anyio.move_on_after(self._options.interrupt_grace / 2):
+                while attempt.done is None:
+                    await self._take(await execution.receive(), attempt)
+        if attempt.done is None:
+            attempt.killed = True
+            await kernel.kill()
+            while attempt.done is None:
+                await self._take(await execution.receive(), attempt)
+
+    def _how_it_died(self, attempt: "_Attempt") -> str:
+        if attempt.killed:
+            grace = self._options.interrupt_grace
+            return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
+        exit = attempt.done.process_exit if attempt.done else None
+        return "The kernel ended" if exit is None else f"The kernel {exit.describe()}"
+
+    def _conclude(self, record: CellRecord, attempt: "_Attempt") -> bool:
+        done, report = attempt.done, self.report
+        assert done is not None
+        record.execution_count = done.execution_count
+        report.variables = merge_changes(report.variables, done.variables)
+        report.notes += done.notes
+        if done.process_exit is not None and not attempt.killed and done.process_exit.detail:
+            report.notes.append(done.process_exit.detail)
+        record.status = "complete" if attempt.ok else "error"
+        record.exit_code = 0
+        if not attempt.ok:
+            report.outcome = self._outcome(attempt, done)
+            record.exit_code = _exit_code(report.outcome, done)
+            if report.failed is None:
+                report.failed = record.index
+        return attempt.ok
+
+    def _outcome(self, attempt: "_Attempt", done: Done) -> Outcome:
+        if not attempt.stopped:
+            return "error" if done.status == "ok" else done.status
+        if not self._stop.asked:
+            return "timeout"
+        return "interrupted" if attempt.began else "aborted"
+
+
+def _exit_code(outcome: Outcome, done: Done) -> int:
+    if outcome == "timeout":
+        return _TIMEOUT_CODE
+    if outcome in ("interrupted", "aborted"):
+        return _INTERRUPTED_CODE
+    if done.process_exit is not None:
+        return done.process_exit.exit_code
+    return 1 if done.exit_code is None else done.exit_code
+
+
+class _Attempt:
+    """One try at a cell."""
+
+    def __init__(self) -> None:
+        self.began = False
+        self.asked_for_input = False
+        self.stopped = False
+        self.killed = False
+        self.done: Done | None = None
+
+    @property
+    def died(self) -> bool:
+        return self.done is not None and self.done.status == "crashed"
+
+    @property
+    def ok(self) -> bool:
+        settled = self.done is not None and self.done.status == "ok"
+        return settled and not self.stopped and not self.asked_for_input

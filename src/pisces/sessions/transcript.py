@@ -1,0 +1,206 @@
+"""The output of one call as its events come in: one bounded text for all cells, and what is rich beside it.
+
+Above is `run`, which feeds events; below is the output line. One sink holds the text of the whole call, with the
+headings of the cells in it, so that a call has one artifact at most; each cell has a small capture of its own for its
+record.
+"""
+
+import msgspec
+
+from pisces.model.cells import CellRecord
+from pisces.model.events import AnyEvent, ClearOutput, Display, Error, InputRequested, Result, Status, Stream
+from pisces.model.results import ImageOutput
+from pisces.output.artifacts import ArtifactStore
+from pisces.output.display import Shown, interpret
+from pisces.output.sanitize import Sanitizer, clean
+from pisces.output.sink import OutputSink, SinkLimits
+
+STDIN_REFUSED = "Kernel requested stdin; interactive input is not supported."
+
+
+class Transcript:
+    """Everything that the cells of one call said. Close it when the call is over."""
+
+    def __init__(self, *, session: str, tool: str, artifacts: ArtifactStore, limits: SinkLimits) -> None:
+        self.json_outputs: list[object] = []
+        self.images: list[ImageOutput] = []
+        self.status_events: list[Status] = []
+        self.stdin_requested = False
+        self._artifacts = artifacts
+        self._session = session
+        self._tool = tool
+        self._limits = limits
+        self.sink = OutputSink(limits=limits, spill=lambda: artifacts.new(session, tool))
+        self._cell: _CellOutput | None = None
+
+    def begin(self, record: CellRecord, total: int) -> None:
+        """A cell begins; what comes next is its output."""
+        heading = f"[{record.index + 1}/{total}] {record.title}".rstrip() if total > 1 else ""
+        self._cell = _CellOutput(record, heading, self)
+
+    def take(self, event: AnyEvent) -> None:
+        """An event of the running cell."""
+        assert self._cell is not None
+        self._cell.take(event)
+
+    def end(self, *, ok: bool) -> None:
+        """The running cell is over."""
+        if self._cell is not None:
+            self._cell.end(ok=ok)
+            self._cell = None
+
+    def refresh(self) -> None:
+        """Bring the output of the running cell's record up to date, for those who watch."""
+        if self._cell is not None:
+            self._cell.refresh()
+
+    def close(self) -> None:
+        """Release the artifact's descriptor."""
+        self.sink.close()
+
+    def keep_svg(self, svg: str) -> str:
+        """Keep a drawing as an artifact, and say under which id."""
+        return self._artifacts.add_bytes(self._session, self._tool, svg.encode("utf-8"), extension="svg")
+
+    def capture(self) -> OutputSink:
+        """A sink for the record of one cell."""
+        return OutputSink(limits=self._limits)
+
+
+class _CellOutput:
+    """The output of the cell that runs."""
+
+    def __init__(self, record: CellRecord, heading: str, transcript: Transcript) -> None:
+        self._record = record
+        self._heading = heading
+        self._transcript = transcript
+        self._capture = transcript.capture()
+        self._sanitizers = {"stdout": Sanitizer(), "stderr": Sanitizer()}
+        self._headed = not heading
+        self._at_line_start = True
+        self._clear_pending = False
+        self._input_refused = False
+        self._updates: dict[str, Shown] = {}
+        self._images_before = len(transcript.images)
+        self._json_before = len(transcript.json_outputs)
+        self._places: dict[str, list[int]] = {}
+        if self._headed:
+            transcript.sink.mark()
+
+    def take(self, event: AnyEvent) -> None:
+        match event:
+            case Stream():
+                self._write(self._sanitizers[event.name].feed(event.text))
+            case Result() | Display():
+                self._show(event)
+            case Error():
+                text = clean("\n".join(event.traceback).rstrip("\n"))
+                self._input_refused &= STDIN_REFUSED not in text
+                self._write_block(text)
+            case Status():
+                self._transcript.status_events.append(event)
+                self._record.status_events.append(event)
+            case ClearOutput():
+                self._clear_pending = True
+                if not event.wait:
+                    self._clear_if_pending()
+            case InputRequested():
+                self._transcript.stdin_requested = self._input_refused = True
+            case _:
+                pass
+
+    def end(self, *, ok: bool) -> None:
+        for sanitizer in self._sanitizers.values():
+            self._write(sanitizer.finish())
+        for shown in self._updates.values():
+            self._write_block(shown.text)
+        if self._input_refused:
+            self._write_block(STDIN_REFUSED)
+        if self._heading:
+            if not self._headed and ok:
+                self._transcript.sink.write(f"{self._heading} (ok)\n")
+            elif not self._headed:
+                self._head()
+            elif not self._at_line_start:
+                self._transcript.sink.write("\n")
+        self.refresh()
+        self._capture.close()
+
+    def refresh(self) -> None:
+        self._record.output = self._capture.dump().text
+
+    def _show(self, event: Result | Display) -> None:
+        shown = interpret(event.bundle)
+        if shown.status is not None:
+            self.take(shown.status)
+            return
+        display_id = event.display_id if isinstance(event, Display) else None
+        if isinstance(event, Display) and event.update and display_id is not None:
+            # In a stream of text nothing can be replaced in place: the last state is told at the end of the cell.
+            self._updates[display_id] = shown
+            self._forget_pictures(display_id)
+        else:
+            self._clear_if_pending()
+            self._write_block(shown.text)
+        self._record.has_markdown |= shown.is_markdown and bool(shown.text)
+        self._keep_rich(shown, display_id)
+
+    def _keep_rich(self, shown: Shown, display_id: str | None) -> None:
+        transcript = self._transcript
+        if shown.json is not msgspec.UNSET:
+            transcript.json_outputs.append(shown.json)
+        for picture in shown.images:
+            image = ImageOutput(picture.mime_type, picture.data, self._record.index, picture.width, picture.height)
+            self._add_image(image, display_id)
+        if shown.svg is not None:
+            artifact = transcript.keep_svg(shown.svg)
+            self._add_image(ImageOutput("image/svg+xml", "", self._record.index, artifact_id=artifact), display_id)
+
+    def _add_image(self, image: ImageOutput, display_id: str | None) -> None:
+        self._transcript.images.append(image)
+        if display_id is not None:
+            self._places.setdefault(display_id, []).append(len(self._transcript.images) - 1)
+
+    def _forget_pictures(self, display_id: str) -> None:
+        """An update takes the place of the pictures that it replaces."""
+        gone = set(self._places.pop(display_id, ()))
+        if gone:
+            kept = [image for place, image in enumerate(self._transcript.images) if place not in gone]
+            self._transcript.images[:] = kept
+            self._places = {
+                name: [place - sum(other < place for other in gone) for place in places]
+                for name, places in self._places.items()
+            }
+
+    def _clear_if_pending(self) -> None:
+        if not self._clear_pending:
+            return
+        self._clear_pending = False
+        transcript = self._transcript
+        if self._headed:
+            transcript.sink.clear()
+        self._capture = transcript.capture()
+        del transcript.images[self._images_before :]
+        del transcript.json_outputs[self._json_before :]
+        self._places.clear()
+        self._at_line_start = True
+
+    def _head(self) -> None:
+        self._headed = True
+        self._transcript.sink.write(self._heading + "\n")
+        self._transcript.sink.mark()
+
+    def _write(self, text: str) -> None:
+        if not text:
+            return
+        self._clear_if_pending()
+        if not self._headed:
+            self._head()
+        self._transcript.sink.write(text)
+        self._capture.write(text)
+        self._at_line_start = text.endswith("\n")
+
+    def _write_block(self, text: str) -> None:
+        """Text that stands on lines of its own."""
+        if text:
+            self._write(("" if self._at_line_start else "\n") + text + "\n")
