@@ -20,7 +20,7 @@ _ASSIGNED_VALUE: Final = re.compile(
     re.DOTALL,
 )
 _AUTHORIZATION: Final = re.compile(r"(?i)\b(bearer|basic|token)(\s+)[A-Za-z0-9._~+/=-]{8,}")
-_URL_LOGIN: Final = re.compile(r"(?P<scheme>[A-Za-z][A-Za-z0-9+.-]*://)[^/\s\"'@]+@")
+_URL_LOGIN: Final = re.compile(r"(?<=://)[^/\s\"'@]+@")
 
 
 class SecretMask:
@@ -42,7 +42,7 @@ class SecretMask:
         """The text without secrets."""
         if self._values is not None:
             text = self._values.sub(MASK, text)
-        text = _URL_LOGIN.sub(rf"\g<scheme>{MASK}@", text)
+        text = _URL_LOGIN.sub(f"{MASK}@", text)
         text = _AUTHORIZATION.sub(rf"\1\2{MASK}", text)
         return _mask_assigned(text)
 
@@ -69,9 +69,15 @@ def _spellings(value: str) -> set[str]:
     from urllib.parse import quote  # 4 ms that only a trace or a set-up pays
 
     readable = value.encode("utf-8", "replace").decode("utf-8")
-    in_json = msgspec.json.encode(readable).decode("utf-8")[1:-1]
-    in_ascii_json = "".join(c if ord(c) < 128 else _ascii_escape(c) for c in in_json)
-    return {value, readable, in_json, in_ascii_json, quote(readable), quote(readable, safe="")}
+    in_code = repr(readable)[1:-1]
+    plain = {value, readable, in_code, quote(readable), quote(readable, safe="")}
+    return plain | {spelling for text in (readable, in_code) for spelling in _in_json(text)}
+
+
+def _in_json(text: str) -> tuple[str, str]:
+    """With its characters as they are, and in ASCII."""
+    encoded = msgspec.json.encode(text).decode("utf-8")[1:-1]
+    return encoded, "".join(c if c.isascii() else _ascii_escape(c) for c in encoded)
 
 
 def _ascii_escape(character: str) -> str:

@@ -94,6 +94,11 @@ class OutputSettings(_Group, frozen=True):
         Meta(ge=0, le=36_500, description="Days after which a kept output is deleted."),
     ] = 14
 
+    @property
+    def head_budget(self) -> int:
+        """How many bytes the beginning gets in fact: at most half, so that the end is always shown too."""
+        return min(self.head_bytes, self.max_bytes // 2)
+
 
 class Settings(_Group, frozen=True):
     """All settings, checked. `Settings()` has the defaults."""

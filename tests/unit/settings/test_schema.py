@@ -5,7 +5,7 @@ import msgspec
 import pytest
 
 from pisces.settings.describe import allowed_values, show_value
-from pisces.settings.schema import GROUPS, SETTINGS, SettingInfo, Settings
+from pisces.settings.schema import GROUPS, SETTINGS, OutputSettings, SettingInfo, Settings
 
 REFERENCE = Path(__file__).resolve().parents[3] / "docs" / "reference" / "settings.md"
 
@@ -30,6 +30,11 @@ def test_names_are_camel_case_below_their_groups() -> None:
 
 def test_only_the_user_may_choose_interpreter_and_variables() -> None:
     assert {name for name, info in SETTINGS.items() if info.user_only} == {"python.interpreter", "python.env.allow"}
+
+
+def test_the_beginning_never_gets_more_than_half_of_what_is_shown() -> None:
+    assert OutputSettings().head_budget == 20_480
+    assert OutputSettings(max_bytes=10_000).head_budget == 5_000
 
 
 def test_settings_cannot_be_changed() -> None:
