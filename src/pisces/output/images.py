@@ -52,7 +52,7 @@ def for_model(data: str, mime_type: str) -> ImageBlock | TextBlock:
         raw = decode(data)
         info = inspect(raw)
         if max(info.width, info.height) <= MAX_SIDE and len(data) <= MAX_ENCODED:
-            return ImageBlock(data=data, mime_type=info.mime_type)
+            return ImageBlock(data="".join(data.split()), mime_type=info.mime_type)
         if info.width * info.height > MAX_PIXELS:
             raise BrokenImage(f"{info.width} x {info.height} pixels are too many to scale it down")
         return _scaled(raw, info)
@@ -124,6 +124,8 @@ def _plain_mode(picture: "Image") -> "Image":
     """The picture in a mode that can be scaled and saved as PNG and JPEG."""
     if picture.mode in {"L", "LA", "RGB", "RGBA"}:
         return picture
+    if picture.mode.startswith("I"):  # 16 bits a pixel, which a plain conversion would clip to white
+        return picture.point(lambda value: value * (1 / 256)).convert("L")
     return picture.convert("RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB")
 
 

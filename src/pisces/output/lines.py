@@ -72,12 +72,6 @@ class LineFolder:
         """The line that has no newline yet, as it would be shown now."""
         return self._piece(terminated=False) if self._is_open else None
 
-    def copy(self) -> "LineFolder":
-        """An independent folder in the same state."""
-        twin = LineFolder(self._clamp)
-        twin.__dict__.update(self.__dict__)
-        return twin
-
     @property
     def _is_open(self) -> bool:
         return bool(self._line or self._returns)

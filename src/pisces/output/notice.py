@@ -1,9 +1,11 @@
 """The line under an output that was cut: what is shown, and where the rest is."""
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from pisces.output.sink import Dump
+
+_UNITS: Final = ("B", "KiB", "MiB", "GiB", "TiB")
 
 
 def truncation_notice(dump: "Dump", read_with: str = "Read artifact://{id}") -> str:
@@ -25,12 +27,8 @@ def truncation_notice(dump: "Dump", read_with: str = "Read artifact://{id}") -> 
 
 def format_size(size: int) -> str:
     """A number of bytes for a reader: `812 B`, `50 KiB`, `1.5 MiB`."""
-    value, unit = float(size), "B"
-    for unit in ("B", "KiB", "MiB", "GiB", "TiB"):  # noqa: B007
-        if value < 1024:
-            break
-        value /= 1024
-    return f"{value:.1f}".removesuffix(".0") + f" {unit}"
+    step = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
+    return f"{size / 1024**step:.1f}".removesuffix(".0") + f" {_UNITS[step]}"
 
 
 def _shown(dump: "Dump") -> str:

@@ -40,7 +40,10 @@ class Dump(msgspec.Struct, frozen=True, kw_only=True):
     elided_lines: int
     elided_bytes: int
     ranges: tuple[tuple[int, int], ...] = ()
-    """First and last line of each part that is shown, counted from 1 in the whole stream."""
+    """First and last line of each part that is shown, counted from 1 in the whole stream.
+
+    States that were overwritten, and what was cleared, have their numbers in it too.
+    """
     clamped_lines: int = 0
     """How many of the shown lines were too long to be shown whole."""
     limit: str = ""
@@ -75,7 +78,7 @@ class OutputSink:
         self._limits = limits or SinkLimits()
         self._windows = Windows(self._limits, LIVE_BYTES)
         self._folder = LineFolder(self._limits.clamp)
-        self._marked = (self._windows.copy(), self._folder.copy())
+        self._marked = self._windows.copy()
         self._batch: list[str] = []
         self._batch_size = 0
         self._total_bytes = 0
@@ -88,18 +91,23 @@ class OutputSink:
         if self._batch_size >= _BATCH:
             self._flush()
 
+    def end_line(self) -> None:
+        """Make sure that what comes next begins a line."""
+        self._flush()
+        if self._folder.unfinished() is not None:
+            self._take(b"\n")
+
     def mark(self) -> None:
         """What is here now stays when the sink is cleared: call it where a cell begins, after its heading."""
-        self._flush()
-        self._marked = (self._windows.copy(), self._folder.copy())
+        self.end_line()
+        self._marked = self._windows.copy()
 
     def clear(self) -> None:
         """Show nothing more of what came since the mark. The artifact and the totals keep it."""
-        self._flush()
-        total_lines = self._total_lines
-        windows, folder = self._marked
-        self._windows, self._folder = windows.copy(), folder.copy()
-        self._windows.add(Piece(data=b"", lines=0, stream_lines=total_lines - self._total_lines))
+        self.end_line()
+        cleared = self._windows.stream_lines - self._marked.stream_lines
+        self._windows = self._marked.copy()
+        self._windows.add(Piece(data=b"", lines=0, stream_lines=cleared))
 
     def dump(self) -> Dump:
         """What to show of all that came so far. It changes nothing, and output may go on after it."""
