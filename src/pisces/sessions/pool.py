@@ -43,7 +43,7 @@ class SessionPool:
         if session is None or session.closed:
             session = Session(key, self._backend, launch, self)
             loss = self._losses.pop(key, "")
-            session.news = StateNews("lost", loss) if loss else None
+            session.news = StateNews.lost(loss) if loss else None
             self._sessions[key] = session
         session.owners[owner] = True
         return session
@@ -62,7 +62,7 @@ class SessionPool:
         """The owner is done: every session that nobody else holds ends."""
         for session in self.sessions:
             if session.owners.pop(owner, None) is not None and not session.owners:
-                await self._end(session)
+                await self.end(session)
 
     def disconnect(self, owner: str) -> None:
         """The owner may come back: its sessions stay until they have been idle for long."""
@@ -130,15 +130,16 @@ class SessionPool:
         self._closed = True
         async with anyio.create_task_group() as group:
             for session in self.sessions:
-                group.start_soon(self._end, session)
+                group.start_soon(self.end, session)
 
     async def _evict(self, session: Session, why: str) -> None:
         self._losses[session.key] = why
         while len(self._losses) > _REMEMBERED_LOSSES:
             self._losses.popitem(last=False)
-        await self._end(session)
+        await self.end(session)
 
-    async def _end(self, session: Session) -> None:
+    async def end(self, session: Session) -> None:
+        """End one session, whoever holds it."""
         if self._sessions.get(session.key) is session:
             del self._sessions[session.key]
         for place in [place for place, own in self._own.items() if own is session]:

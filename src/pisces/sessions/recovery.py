@@ -20,7 +20,7 @@ async def recover(session: Session, kernel: Kernel, why: str) -> StateNews:
             return StateNews("restored", f"{why}. {_describe(restore)}", restore)
     await session.bury(why)
     session.take_news()
-    return StateNews("lost", f"{why}. Its state is lost: variables and imports are gone.")
+    return StateNews.lost(why)
 
 
 def _describe(restore: Restore) -> str:

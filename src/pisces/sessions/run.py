@@ -169,9 +169,6 @@ class CallRun:
 
     def _tell_news(self) -> None:
         news = self._session.take_news()
-        if news is not None and news.state == "lost":
-            text = f"{news.text}; this call runs in a fresh kernel, and earlier variables are gone."
-            news = StateNews("lost", text.replace(". Its state is lost: variables and imports are gone.;", ";"))
         if news is not None:
             self._tell(news)
 

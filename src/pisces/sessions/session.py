@@ -32,6 +32,11 @@ class StateNews(msgspec.Struct, frozen=True):
     text: str
     restore: Restore | None = None
 
+    @classmethod
+    def lost(cls, why: str) -> "StateNews":
+        """The kernel is gone, and with it all it knew."""
+        return cls("lost", f"{why}. The state is lost: variables and imports are gone.")
+
 
 class KernelSlots(Protocol):
     """The pool, as a session sees it: where leave to have a kernel comes from."""
@@ -143,7 +148,7 @@ class Session:
         """The kernel is dead: clear away what is left of it, and remember why the state is gone."""
         if not self._finished_a_cell:
             self._deaths += 1
-        self.news = self.news or StateNews("lost", why)
+        self.news = self.news or StateNews.lost(why)
         await self.end_kernel()
 
     def cell_began(self) -> None:

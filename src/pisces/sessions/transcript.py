@@ -62,6 +62,10 @@ class Transcript:
         """Keep a drawing as an artifact, and say under which id."""
         return self._artifacts.add_bytes(self._session, self._tool, svg.encode("utf-8"), extension="svg")
 
+    def artifact_path(self, artifact_id: str | None) -> str | None:
+        """Where an artifact of this call is."""
+        return None if artifact_id is None else str(self._artifacts.path(artifact_id))
+
     def capture(self) -> OutputSink:
         """A sink for the record of one cell."""
         return OutputSink(limits=self._limits)

@@ -1,0 +1,151 @@
+"""The one object behind every front end: settings, sessions, artifacts and tools, entered and left in one task."""
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import anyio
+from anyio.abc import TaskGroup
+
+from pisces.environment.lookup import InterpreterLookup
+from pisces.errors import InvalidCall, PiscesError
+from pisces.kernels.base import Backend
+from pisces.kernels.registry import make_backend
+from pisces.model.results import ToolResult
+from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.pool import SessionPool
+from pisces.sessions.progress import OnUpdate
+from pisces.settings.load import LoadedSettings, load_settings
+from pisces.settings.paths import Paths
+from pisces.settings.schema import Settings
+from pisces.tools.base import CallContext, Services, Tool, error_result
+from pisces.tools.registry import make_tools
+
+_AUTO_NATIVE_KERNELS = 32
+
+
+class Runtime:
+    """A Python that remembers.
+
+        async with Runtime(cwd=".") as rt:
+            result = await rt.python(code="x = 41")
+            result = await rt.python(code="x + 1")
+            print(result.text)
+
+    Leaving it ends every kernel. Enter and leave it in the same task.
+    """
+
+    def __init__(
+        self,
+        *,
+        cwd: str | os.PathLike[str] | None = None,
+        settings: Mapping[str, Any] | Settings | None = None,
+        environ: Mapping[str, str] | None = None,
+        backend: Backend | None = None,
+    ) -> None:
+        """`settings` are laid over the files and the environment; `backend` takes the place of the configured one."""
+        self.cwd = Path(cwd or ".").resolve()
+        if not self.cwd.is_dir():
+            raise InvalidCall(f"Working directory does not exist or is not a directory: {self.cwd}")
+        self.environ = dict(os.environ if environ is None else environ)
+        self.loaded: LoadedSettings = load_settings(self.cwd, self.environ, settings)
+        self.paths = Paths.locate(self.environ)
+        self.artifacts = ArtifactStore(self.paths.artifacts)
+        self.interpreters = InterpreterLookup(self.cwd, self.environ, self.loaded, self.paths)
+        self._given_backend = backend
+        self._backend: Backend | None = None
+        self._pool: SessionPool | None = None
+        self._tasks: TaskGroup | None = None
+        self._tools: dict[str, Tool] = {}
+
+    @property
+    def settings(self) -> Settings:
+        """The settings in force."""
+        return self.loaded.settings
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools, by name."""
+        return self._tools
+
+    async def __aenter__(self) -> Self:
+        python = self.settings.python
+        self._backend = self._given_backend or make_backend(python.backend)
+        kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
+        self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout)
+        services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters)
+        self._tools = make_tools(services)
+        self._tasks = anyio.create_task_group()
+        await self._tasks.__aenter__()
+        self._tasks.start_soon(self._pool.maintain)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool | None:
+        assert self._tasks is not None and self._pool is not None and self._backend is not None
+        with anyio.CancelScope(shield=True):
+            await self._pool.aclose()
+            await self._backend.aclose()
+        self._tasks.cancel_scope.cancel()
+        return await self._tasks.__aexit__(kind, error, traceback)
+
+    async def python(
+        self,
+        *,
+        cells: Sequence[Mapping[str, Any]] | None = None,
+        code: str | None = None,
+        timeout: float | None = None,
+        cwd: str | os.PathLike[str] | None = None,
+        reset: bool = False,
+        session: str | None = None,
+        kernel: str | None = None,
+        on_update: OnUpdate | None = None,
+        abort: anyio.Event | None = None,
+        keep_going: bool = False,
+    ) -> ToolResult:
+        """Run cells. Raises `InvalidCall` for wrong parameters only: a cell that fails is a result.
+
+        `on_update` is called while the cells run. Set `abort` to stop them: the result then says `interrupted`.
+        Cancelling the task stops them too, waits until they have settled, and goes on cancelling.
+        """
+        given = {
+            "cells": None if cells is None else list(cells),
+            "code": code,
+            "timeout": timeout,
+            "cwd": None if cwd is None else os.fspath(cwd),
+            "session": session,
+            "kernel": kernel,
+        }
+        params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+        if reset:
+            params["reset"] = True
+        context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
+        return await self._tool("python").call(params, context)
+
+    async def tool(self, name: str, params: Mapping[str, Any], *, context: CallContext | None = None) -> ToolResult:
+        """Call any tool by name. It never raises for a bad call: the result then has `is_error` and says why."""
+        try:
+            return await self._tool(name).call(params, context or CallContext())
+        except PiscesError as error:
+            return error_result(error.explain())
+
+    def _tool(self, name: str) -> Tool:
+        if not self._tools:
+            raise InvalidCall("The runtime has not been entered: use `async with Runtime() as rt`")
+        tool = self._tools.get(name)
+        if tool is None:
+            raise InvalidCall(f"There is no tool {name!r}. Tools: {', '.join(self._tools)}")
+        return tool
+
+
+def run(code: str, **options: Any) -> ToolResult:
+    """Run one piece of code in a kernel of its own and wait for it; takes the options of `Runtime.python`, and `cwd`."""
+
+    async def once() -> ToolResult:
+        async with Runtime(cwd=options.pop("cwd", None)) as runtime:
+            return await runtime.python(code=code, **options)
+
+    return anyio.run(once)

@@ -1,0 +1,65 @@
+"""What a tool is, and what a call of one gets to work with."""
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+import anyio
+import msgspec
+
+from pisces.environment.lookup import InterpreterLookup
+from pisces.model.results import TextBlock, ToolResult
+from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.pool import SessionPool
+from pisces.sessions.progress import OnUpdate
+from pisces.settings.schema import Settings
+
+
+class Services(msgspec.Struct, frozen=True):
+    """What the runtime lends to its tools."""
+
+    settings: Settings
+    cwd: str
+    pool: SessionPool
+    artifacts: ArtifactStore
+    interpreters: InterpreterLookup
+
+
+class CallContext(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls, and how they want to hear of it."""
+
+    owner: str = "runtime"
+    on_update: OnUpdate | None = None
+    abort: anyio.Event | None = None
+    """Set it to stop the call; the result then says `interrupted`."""
+    read_with: str = "Read artifact://{id}"
+    """The way to an artifact that this caller has, for the notice under a cut output."""
+    keep_going: bool = False
+    """Run the cells after a failed one too."""
+
+
+class Tool(Protocol):
+    """One thing that can be called by name."""
+
+    @property
+    def name(self) -> str:
+        """The name it is called by."""
+        ...
+
+    @property
+    def description(self) -> str:
+        """What a model reads before it uses the tool."""
+        ...
+
+    @property
+    def schema(self) -> Mapping[str, Any]:
+        """The JSON schema of its parameters."""
+        ...
+
+    async def call(self, params: Mapping[str, Any], context: CallContext) -> ToolResult:
+        """Run it. Raises `InvalidCall` for wrong parameters, before anything is done."""
+        ...
+
+
+def error_result(message: str) -> ToolResult:
+    """The result of a call that was refused, or could not be carried out."""
+    return ToolResult(content=[TextBlock(f"Error: {message}")], is_error=True)

@@ -1,0 +1,101 @@
+"""From the report of a run to the result of the `python` tool: text for the model first, then what is rich."""
+
+import json
+
+import anyio
+
+from pisces.kernels.deadline import Deadline
+from pisces.model.mime import SVG
+from pisces.model.results import Block, Details, TextBlock, ToolResult
+from pisces.output.images import for_model
+from pisces.output.notice import truncation_notice
+from pisces.output.sink import Dump
+from pisces.sessions.run import RunReport
+from pisces.sessions.session import Session
+from pisces.sessions.transcript import Transcript
+
+_JSON_CHARACTERS = 8000
+_QUICK_IMAGE = 200_000
+"""Base64 characters below which a picture is looked at right here; larger ones may need scaling, in a thread."""
+
+
+async def python_result(
+    report: RunReport, transcript: Transcript, session: Session, deadline: Deadline, read_with: str
+) -> ToolResult:
+    """The result of a call that ran, or was stopped before it could."""
+    dump = transcript.sink.dump()
+    text = _text(report, transcript, dump, deadline, read_with)
+    content: list[Block] = [TextBlock(text)]
+    for image in transcript.images:
+        if image.mime_type != SVG:
+            if len(image.data) < _QUICK_IMAGE:
+                content.append(for_model(image.data, image.mime_type))
+            else:
+                content.append(await anyio.to_thread.run_sync(for_model, image.data, image.mime_type))
+    content += [_json_block(number, value) for number, value in enumerate(transcript.json_outputs, 1)]
+    details = _details(report, transcript, session, dump)
+    return ToolResult(content=content, details=details, is_error=details.is_error)
+
+
+def _details(report: RunReport, transcript: Transcript, session: Session, dump: Dump) -> Details:
+    return Details(
+        cells=report.records,
+        json_outputs=transcript.json_outputs,
+        images=transcript.images,
+        status_events=transcript.status_events,
+        session=session.key.id,
+        kernel=session.info(report.state, report.restore),
+        outcome=report.outcome,
+        cancelled=report.outcome in ("timeout", "interrupted", "aborted"),
+        stdin_requested=transcript.stdin_requested,
+        variables=report.variables,
+        truncation=dump.truncation,
+        artifact_id=dump.artifact_id,
+        full_output_path=transcript.artifact_path(dump.artifact_id),
+        is_error=report.outcome != "ok",
+    )
+
+
+def _text(report: RunReport, transcript: Transcript, dump: Dump, deadline: Deadline, read_with: str) -> str:
+    output = dump.text.removesuffix("\n") + truncation_notice(dump, read_with)
+    if not output and report.outcome == "ok":
+        output = "(no text output)" if transcript.images or transcript.json_outputs else "(no output)"
+    notices = [f"[State: {report.state}] {notice}" for notice in report.notices]
+    closing = [*_why_it_ended(report, deadline), *report.notes, *_failure(report)]
+    parts = ["\n".join(notices), output, "\n".join(closing)]
+    return "\n\n".join(part for part in parts if part)
+
+
+def _why_it_ended(report: RunReport, deadline: Deadline) -> list[str]:
+    match report.outcome:
+        case "timeout":
+            return [f"Command timed out after {deadline.seconds:g} seconds"]
+        case "interrupted":
+            return ["Command was interrupted"]
+        case "aborted":
+            return ["Command was cancelled before the code began"]
+        case _:
+            return []
+
+
+def _failure(report: RunReport) -> list[str]:
+    failed = [record for record in report.records if record.status == "error"]
+    if not failed:
+        return []
+    if len(report.records) == 1:
+        return [f"Command exited with code {failed[0].exit_code}"]
+    if len(failed) > 1:
+        codes = ", ".join(f"cell {record.index + 1} (exit code {record.exit_code})" for record in failed)
+        return [f"{len(failed)} cells failed: {codes}."]
+    number = failed[0].index + 1
+    first = f"Cell {number} failed (exit code {failed[0].exit_code})."
+    if report.state == "lost":
+        return [f"{first} The state of the cells before it is lost: run them again."]
+    return [f"{first} Earlier cells succeeded; their state persists. Fix only cell {number}."]
+
+
+def _json_block(number: int, value: object) -> TextBlock:
+    text = json.dumps(value, ensure_ascii=False, indent=2, default=str)
+    if len(text) > _JSON_CHARACTERS:
+        text = f"{text[:_JSON_CHARACTERS]}\n[… {len(text) - _JSON_CHARACTERS} more characters of JSON]"
+    return TextBlock(f"display[{number}]:\n{text}")

@@ -1,0 +1,10 @@
+"""The tools there are: a new one is a file beside this one and a line here."""
+
+from pisces.tools.base import Services, Tool
+from pisces.tools.python import PythonTool
+
+
+def make_tools(services: Services) -> dict[str, Tool]:
+    """Every tool, by name."""
+    tools: list[Tool] = [PythonTool(services)]
+    return {tool.name: tool for tool in tools}

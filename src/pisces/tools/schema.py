@@ -1,0 +1,59 @@
+"""Parameters in, checked once: unknown keys, missing ones and wrong types are one clear error each."""
+
+import difflib
+import json
+from collections.abc import Mapping
+from typing import Any, TypeVar
+
+import msgspec
+
+from pisces.errors import InvalidCall
+
+T = TypeVar("T", bound=msgspec.Struct)
+
+_SHOWN = 200
+
+
+def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
+    """The parameters as a struct. Raises `InvalidCall` with the place, the value and what is allowed."""
+    if not isinstance(params, Mapping):
+        raise InvalidCall(f"Parameters must be an object, got {_show(params)}")
+    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    for key in params:
+        if key not in names:
+            near = difflib.get_close_matches(str(key), names, n=1)
+            meant = f" Did you mean `{near[0]}`?" if near else ""
+            raise InvalidCall(f"Unknown parameter `{key}`.{meant} Parameters: {', '.join(names)}")
+    try:
+        return msgspec.convert(params, kind, strict=True)
+    except msgspec.ValidationError as error:
+        reason, _, path = str(error).partition(" - at `$")
+        place = path.rstrip("`").lstrip(".") or "parameters"
+        raise InvalidCall(f"Wrong value for `{place}`: {reason}, got {_show(_value_at(params, place))}") from None
+
+
+def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
+    """The JSON schema of a struct, in one piece."""
+    schemas, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    schema: dict[str, Any] = definitions.pop(kind.__name__)
+    if definitions:
+        schema["$defs"] = definitions
+    return schema
+
+
+def _value_at(params: Mapping[str, Any], place: str) -> Any:
+    value: Any = params
+    for step in place.replace("[", ".[").split("."):
+        if step == "[...]":
+            return value  # msgspec does not say which element it was.
+        if isinstance(value, Mapping) and step in value:
+            value = value[step]
+    return value
+
+
+def _show(value: Any) -> str:
+    try:
+        text = json.dumps(value, ensure_ascii=False)
+    except (TypeError, ValueError):
+        text = repr(value)
+    return text if len(text) <= _SHOWN else text[:_SHOWN] + "…"
