@@ -2,22 +2,25 @@
 
 import os
 import random
-import subprocess
-import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+import hypothesis
 import pytest
 
+from tests.environments import interpreter_of
 from tests.leftovers import COOKIE, Leftovers, open_descriptors
 
-ROOT = Path(__file__).resolve().parent.parent
-ENVIRONMENTS = Path(os.environ.get("PISCES_TEST_ENVS", ROOT / ".envs"))
-CALLER = dict(os.environ)
-"""The environment that pytest was started with: set-ups need the caller's pip configuration."""
-
+TESTS = Path(__file__).resolve().parent
 STARTS_PROCESSES = ("contract", "faults", "frontends", "integration")
+
+# The same examples in every run, so that a change is judged by what it changed; `make soak` gives a seed and so gets
+# others. A busy machine is no failure, so examples have no deadline of their own.
+hypothesis.settings.register_profile(
+    "steady", derandomize=True, deadline=None, suppress_health_check=[hypothesis.HealthCheck.too_slow]
+)
+hypothesis.settings.load_profile("steady")
 
 
 @dataclass(frozen=True)
@@ -40,8 +43,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
-        parts = item.path.relative_to(ROOT / "tests").parts if item.path.is_relative_to(ROOT / "tests") else ()
-        if parts and parts[0] in STARTS_PROCESSES:
+        if any(item.path.is_relative_to(TESTS / folder) for folder in STARTS_PROCESSES):
             item.add_marker("processes")
 
 
@@ -65,33 +67,19 @@ def anyio_backend() -> str:
 @pytest.fixture(scope="session")
 def plain_python() -> str:
     """A user's interpreter without IPython, or anything else."""
-    return environment("plain")
+    return interpreter_of("plain")
 
 
 @pytest.fixture(scope="session")
 def ipython_python() -> str:
     """A user's interpreter with IPython, numpy, pandas and matplotlib."""
-    return environment("ipython", ROOT / "requirements" / "ipython.txt")
+    return interpreter_of("ipython", "ipython.txt")
 
 
 @pytest.fixture(scope="session")
 def heavy_python() -> str:
     """A user's interpreter with the big libraries; for tests marked heavy."""
-    return environment("heavy", ROOT / "requirements" / "heavy.txt")
-
-
-def environment(name: str, requirements: Path | None = None) -> str:
-    """The interpreter of one of the tests' environments, made if it is not there yet."""
-    target = ENVIRONMENTS / name
-    command = [sys.executable, str(ROOT / "scripts" / "make_environment.py"), str(target)]
-    if requirements:
-        command += ["--requirements", str(requirements)]
-    done = subprocess.run(
-        command, env=CALLER, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    if done.returncode != 0:
-        pytest.fail(f"the environment {target} could not be made:\n{done.stderr}", pytrace=False)
-    return str(target / "bin" / "python")
+    return interpreter_of("heavy", "heavy.txt")
 
 
 @pytest.fixture(autouse=True)

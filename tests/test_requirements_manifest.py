@@ -1,14 +1,11 @@
 """Every behaviour that the reference states is shown by a test that exists."""
 
-import ast
 import re
 import tomllib
 from collections import Counter
-from functools import cache
-from pathlib import Path
 from typing import Any
 
-from tests.source_tree import ROOT
+from tests.source_tree import ROOT, has_test
 
 MANIFEST = ROOT / "tests" / "requirements.toml"
 REFERENCE = ROOT / "docs" / "reference"
@@ -73,28 +70,5 @@ def problems_of(entry: dict[str, Any]) -> list[str]:
         problems.append(f"{name}: there is no {entry['doc']}")
     if not entry["tests"]:
         problems.append(f"{name}: no test shows it")
-    problems += [f"{name}: there is no test {test}" for test in entry["tests"] if not exists(test)]
+    problems += [f"{name}: there is no test {test}" for test in entry["tests"] if not has_test(test)]
     return problems
-
-
-def exists(test: str) -> bool:
-    """Whether `file::test_x` or `file::TestY::test_x` is there; brackets of a parameter are not looked into."""
-    file, _, path = test.partition("::")
-    return path.partition("[")[0] in names_of_tests(ROOT / file)
-
-
-@cache
-def names_of_tests(file: Path) -> set[str]:
-    if not file.is_file():
-        return set()
-    names: set[str] = set()
-    for node in ast.parse(file.read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.ClassDef):
-            names.update(f"{node.name}::{inner}" for inner in functions(node.body))
-        else:
-            names.update(functions([node]))
-    return {name for name in names if name.rpartition("::")[2].startswith("test_")}
-
-
-def functions(body: list[ast.stmt]) -> list[str]:
-    return [node.name for node in body if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]

@@ -11,14 +11,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.conftest import CALLER, ROOT
+from tests.environments import CALLER
+from tests.source_tree import ROOT
 
 PROGRAM = """
 import json, os, sys
 names = ("VIRTUAL_ENV", "PYTHONHOME", "PYTHONPATH", "PISCES_PYTHON")
 print(json.dumps([sys.argv[1:], sys.prefix, os.getcwd(), [n for n in names if n in os.environ]]))
 """
-TOOLS = ("sh", "cmp", "dirname", "readlink", "env")
+TOOLS = ("sh", "cmp", "readlink")
 PATIENCE = 100.0
 
 
@@ -142,6 +143,13 @@ def test_it_works_from_any_folder_and_through_links(made: Path, tmp_path: Path) 
     )
     assert (done.returncode, done.stderr) == (0, "")
     assert f'"{made / ".venv"}", "{tmp_path}"' in done.stdout
+
+
+def test_it_can_be_given_to_a_shell_by_its_bare_name(made: Path) -> None:
+    done = subprocess.run(
+        ["sh", "pisces"], cwd=made, env=fresh_environment(made), capture_output=True, timeout=PATIENCE, check=False
+    )
+    assert (done.returncode, done.stderr) == (0, b"")
 
 
 def test_a_module_in_the_users_folder_does_not_stand_in_for_ours(made: Path, tmp_path: Path) -> None:
