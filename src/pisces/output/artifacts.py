@@ -1,5 +1,6 @@
 """Whole outputs as files that only their owner can read, each under a number that is never given twice."""
 
+import errno
 import os
 import re
 import time
@@ -68,13 +69,12 @@ class ArtifactStore:
         artifact_id = self._claim()
         folder = self._root / _safe_name(session)
         path = folder / f"{artifact_id}.{_safe_name(tool)}.{_safe_name(extension)}"
-        for _ in range(2):
+        _make_private(folder)
+        try:
+            return ArtifactWriter(artifact_id, path)
+        except FileNotFoundError:  # pruning took the empty folder away just now
             _make_private(folder)
-            try:
-                return ArtifactWriter(artifact_id, path)
-            except FileNotFoundError:  # pruning took the empty folder away just now
-                continue
-        return ArtifactWriter(artifact_id, path)
+            return ArtifactWriter(artifact_id, path)
 
     def add_bytes(self, session: str, tool: str, data: bytes, *, extension: str) -> str:
         """Keep some data as an artifact of its own and return its id."""
@@ -197,5 +197,8 @@ def _is_older(path: Path, moment: float) -> bool:
 
 
 def _remove_if_empty(folder: Path) -> None:
-    if next(folder.iterdir(), None) is None:
+    try:
         folder.rmdir()
+    except OSError as error:
+        if error.errno not in {errno.ENOTEMPTY, errno.EEXIST, errno.ENOENT}:
+            raise

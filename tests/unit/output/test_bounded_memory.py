@@ -48,14 +48,14 @@ def test_a_flood_does_not_grow_memory(
     assert len(dump.text.encode()) < 64 * 1024
 
 
-def test_a_million_short_writes_take_about_a_second() -> None:
+def test_a_million_short_writes_take_less_than_two_seconds() -> None:
     sanitizer, sink = Sanitizer(), OutputSink()
     began = time.process_time()
     for _ in repeat(None, 1_000_000):
         sink.write(sanitizer.feed("short\n"))
     assert sink.dump().total_lines == 1_000_000
-    # Measured: 0.4 s. The bound only tells a constant cost from one that grows with each write.
-    assert time.process_time() - began < 5
+    # Measured: 0.4 s; without gathering small writes it is 4 s.
+    assert time.process_time() - began < 2
 
 
 def write(sink: OutputSink, text: str) -> int:
