@@ -5,7 +5,7 @@ import stat
 import sys
 import time
 import venv
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import anyio
@@ -168,10 +168,22 @@ async def test_what_is_no_interpreter_is_told_apart_in_time(
     assert time.monotonic() - started < 5
 
 
-async def test_an_interpreter_that_reads_its_input_is_not_waited_for(tmp_path: Path) -> None:
-    # The terminal's input is not the probe's: a reader gets the end of the file at once, and goes on.
+@pytest.fixture
+def silent_input() -> Iterator[None]:
+    """Our own standard input is something that never says anything, like a terminal that nobody types at."""
+    reader, writer = os.pipe()
+    before = os.dup(0)
+    os.dup2(reader, 0)
+    yield
+    os.dup2(before, 0)
+    for descriptor in (reader, writer, before):
+        os.close(descriptor)
+
+
+async def test_an_interpreter_that_reads_its_input_is_not_waited_for(tmp_path: Path, silent_input: None) -> None:
+    # Our input is not the probe's: a reader gets the end of the file at once, and goes on.
     fake = make_script(tmp_path / "python", f'read line; exec "{sys.executable}" "$@"')
-    answer = await probe(str(fake), cwd=str(tmp_path), env=dict(os.environ), seconds=20)
+    answer = await probe(str(fake), cwd=str(tmp_path), env=dict(os.environ), seconds=10)
     assert answer.version == sys.version_info[:3]
 
 

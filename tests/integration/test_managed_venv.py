@@ -58,10 +58,22 @@ def times_made(tmp_path: Path) -> int:
     return (tmp_path / "made").read_text(encoding="utf-8").count("made")
 
 
-async def test_it_is_made_with_its_packages_and_then_only_completed(paths: Paths, environ: dict[str, str]) -> None:
+def refuse_like_a_system_python(folder: Path) -> None:
+    """Put commands in the folder that refuse what a system's own Python refuses (PEP 668)."""
+    folder.mkdir()
+    for name in ("python", "python3", "pip", "pip3"):
+        (folder / name).write_text("#!/bin/sh\necho error: externally-managed-environment; exit 1\n", encoding="utf-8")
+        (folder / name).chmod(0o755)
+
+
+async def test_it_is_made_with_its_packages_and_then_only_completed(
+    tmp_path: Path, paths: Paths, environ: dict[str, str]
+) -> None:
     told: list[str] = []
+    refuse_like_a_system_python(tmp_path / "system")
+    environ["PATH"] = f"{tmp_path / 'system'}:{environ['PATH']}"
     # Settings of pip for other places than this environment must not lead it there.
-    environ |= {"PIP_TARGET": "/no/such/place", "PIP_USER": "1", "PYTHONPATH": "/no/such/path"}
+    environ |= {"PIP_TARGET": str(tmp_path / "elsewhere"), "PIP_USER": "1", "PYTHONPATH": str(tmp_path / "elsewhere")}
     python = await create_managed_venv(paths, environ, packages=["tinyfish"], progress=told.append)
     said = await anyio.run_process([python, "-I", "-c", "import sys, tinyfish; print(sys.prefix, tinyfish.fins)"])
     assert said.stdout.decode("utf-8").split() == [str(paths.managed_venv), "7"]
