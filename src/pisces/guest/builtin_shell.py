@@ -214,5 +214,5 @@ def _exit_code(error: SystemExit) -> int:
     return int(error.code) if isinstance(error.code, int) else 1
 
 
-def _is_dunder(name: str) -> bool:
-    return name.startswith("__") and name.endswith("__")
+def _is_dunder(name: object) -> bool:
+    return isinstance(name, str) and name.startswith("__") and name.endswith("__")

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import os
 
+from .json_safe import safe_text
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -35,12 +37,12 @@ def describe(error: BaseException) -> tuple[str, str, list[str]]:
         lines = _format(error)
     except Exception as failure:  # an exception of the user may raise from anywhere when it is looked at
         lines = [f"{name}: {text}", f"(its traceback could not be made: {type(failure).__name__})"]
-    return name, text, lines
+    return name, text, [safe_text(line) for line in lines]
 
 
 def _text(error: BaseException) -> str:
     try:
-        return str(error)
+        return safe_text(str(error))
     except Exception as failure:  # the same
         return f"<its text could not be made: {type(failure).__name__}>"
 
