@@ -33,7 +33,7 @@ _WHERE = {
     "run": "pisces.runtime",
 }
 
-__all__ = list(_WHERE)  # noqa: PLE0605 - the table above is the list
+__all__ = list(_WHERE)
 
 
 def __getattr__(name: str) -> Any:

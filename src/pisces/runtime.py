@@ -97,7 +97,7 @@ class Runtime:
         *,
         cells: Sequence[Mapping[str, Any]] | None = None,
         code: str | None = None,
-        timeout: float | None = None,
+        timeout: float | None = None,  # noqa: ASYNC109 - the name that every caller of the tool uses
         cwd: str | os.PathLike[str] | None = None,
         reset: bool = False,
         session: str | None = None,
@@ -142,7 +142,7 @@ class Runtime:
 
 
 def run(code: str, **options: Any) -> ToolResult:
-    """Run one piece of code in a kernel of its own and wait for it; takes the options of `Runtime.python`, and `cwd`."""
+    """Run one piece of code in a kernel of its own and wait for it. Takes what `Runtime.python` takes, and `cwd`."""
 
     async def once() -> ToolResult:
         async with Runtime(cwd=options.pop("cwd", None)) as runtime:

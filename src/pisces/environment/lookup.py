@@ -32,14 +32,12 @@ class InterpreterLookup:
     async def find(self, named: str | None, time_left: TimeLeft) -> Interpreter:
         """The interpreter of that path or command; without one, that of the settings or the first that works."""
         known = self._found.get(named or "")
-        if known is not None and os.path.exists(known.path):
+        if known is not None and _exists(known.path):
             return known
         search = self._search
         if named is not None:
             python = msgspec.structs.replace(search.settings.python, interpreter=named)
-            search = msgspec.structs.replace(
-                search, settings=msgspec.structs.replace(search.settings, python=python)
-            )
+            search = msgspec.structs.replace(search, settings=msgspec.structs.replace(search.settings, python=python))
         found = self._found[named or ""] = await resolve_interpreter(search, time_left)
         return found
 
@@ -50,3 +48,8 @@ class InterpreterLookup:
             env = kernel_environment(interpreter, self._search.environ, self._loaded.settings)
             self._environments[interpreter.path] = env
         return env
+
+
+def _exists(path: str) -> bool:
+    """A look at the file system that takes microseconds: an interpreter may have been removed since it was found."""
+    return os.path.exists(path)

@@ -13,11 +13,15 @@ import socket
 
 from .streams import StandardStreams, private_duplicate, write_all
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _PART_BYTES = 1 << 20
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
 
 
-def encode_frame(frame: dict) -> bytes:
+def encode_frame(frame: dict[str, Any]) -> bytes:
     """One line of strict JSON: NaN and Infinity as strings, what JSON cannot say as its repr, no lone surrogates."""
     try:
         text = _encode(frame)
@@ -49,7 +53,7 @@ class FrameWriter:
                 return  # A process that user code forked: the host hears only its text.
             self._write({"type": kind, "id": self.cell, "mark": self._streams.order.mark(), **fields})
 
-    def _write(self, frame: dict) -> None:
+    def _write(self, frame: dict[str, Any]) -> None:
         data = encode_frame(frame)
         with self._streams.order.lock:
             if self._fd is None:
@@ -86,7 +90,7 @@ class RequestReader:
         """For a selector; -1 once it is closed."""
         return -1 if self._socket is None else self._socket.fileno()
 
-    def read(self) -> list[dict] | None:
+    def read(self) -> list[dict[str, Any]] | None:
         """The requests that have arrived in full; None when the host has closed its end."""
         assert self._socket is not None
         try:

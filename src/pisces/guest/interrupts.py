@@ -6,6 +6,11 @@ import asyncio
 import signal
 from types import FrameType
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
 
 class Interrupts:
     """The SIGINT handler of a kernel.
@@ -18,7 +23,7 @@ class Interrupts:
         self._loop = loop
         self._in_cell = False
         self._count = 0
-        self._task: asyncio.Task | None = None
+        self._task: asyncio.Task[Any] | None = None
 
     def install(self) -> None:
         """Take over SIGINT; cells that set a handler of their own keep it until they end."""
@@ -35,9 +40,9 @@ class Interrupts:
         if signal.getsignal(signal.SIGINT) != self._on_signal:
             self.install()
 
-    def run(self, coroutine: object) -> object:
+    def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a cell's top-level await to its end on the kernel's loop."""
-        task = self._loop.create_task(coroutine)  # type: ignore[arg-type,var-annotated]
+        task = self._loop.create_task(coroutine)
         self._task = task
         try:
             return self._loop.run_until_complete(task)
@@ -63,7 +68,7 @@ class Interrupts:
         self._loop.call_soon_threadsafe(task.cancel)
 
 
-def _is_running(task: asyncio.Task) -> bool:
+def _is_running(task: asyncio.Task[Any]) -> bool:
     """Whether the task's own code runs at this moment, as opposed to waiting in the loop."""
     try:
         return asyncio.current_task(task.get_loop()) is task

@@ -5,8 +5,8 @@ from __future__ import annotations
 import sys
 import warnings
 from types import ModuleType
+from typing import Any
 
-import IPython
 from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
 from IPython.core.interactiveshell import InteractiveShell
@@ -21,22 +21,21 @@ class _ResultHook(DisplayHook):
     """Sends the value of the last expression instead of printing it."""
 
     channel: Channel
+    _bundle: dict[str, Any]
+    _bundle_metadata: dict[str, Any]
 
     def start_displayhook(self) -> None:
-        self._bundle: dict = {}
-        self._bundle_metadata: dict = {}
+        self._bundle, self._bundle_metadata = {}, {}
 
     def write_output_prompt(self) -> None:
         """There is no prompt: the frame has the number."""
 
-    def write_format_data(self, format_dict: dict, md_dict: dict | None = None) -> None:
-        self._bundle = format_dict
-        self._bundle_metadata = md_dict or {}
+    def write_format_data(self, format_dict: dict[str, Any], md_dict: dict[str, Any] | None = None) -> None:
+        self._bundle, self._bundle_metadata = format_dict, md_dict or {}
 
     def finish_displayhook(self) -> None:
         if self._bundle:
             self.channel.result(_as_text(self._bundle), self._bundle_metadata, self.prompt_count)
-        self._bundle = {}
 
 
 class _Publisher(DisplayPublisher):
@@ -44,9 +43,17 @@ class _Publisher(DisplayPublisher):
 
     channel: Channel
 
-    def publish(self, data, metadata=None, source=None, *, transient=None, update=False, **kwargs):  # type: ignore[no-untyped-def]
-        display_id = (transient or {}).get("display_id")
-        self.channel.display(_as_text(data), metadata or {}, display_id, bool(update))
+    def publish(
+        self,
+        data: dict[str, Any],
+        metadata: dict[str, Any] | None = None,
+        source: object = None,
+        *,
+        transient: dict[str, Any] | None = None,
+        update: bool = False,
+        **options: object,
+    ) -> None:
+        self.channel.display(_as_text(data), metadata or {}, (transient or {}).get("display_id"), bool(update))
 
     def clear_output(self, wait: bool = False) -> None:
         self.channel.clear_output(bool(wait))
@@ -58,11 +65,11 @@ class _Interactive(InteractiveShell):
     system = InteractiveShell.system_raw  # Straight to fd 1 and fd 2; the piped one would open a terminal.
     last_traceback: list[str] | None = None
 
-    def showtraceback(self, exc_tuple=None, *args, **kwargs) -> None:  # type: ignore[no-untyped-def]
+    def showtraceback(self, exc_tuple: Any = None, *args: Any, **options: Any) -> None:
         without_our_frames(sys.exc_info()[2] if exc_tuple is None else exc_tuple[2])
-        super().showtraceback(exc_tuple, *args, **kwargs)
+        super().showtraceback(exc_tuple, *args, **options)
 
-    def _showtraceback(self, etype, evalue, stb) -> None:  # type: ignore[no-untyped-def]
+    def _showtraceback(self, etype: object, evalue: object, stb: Any) -> None:
         self.last_traceback = list(stb) if isinstance(stb, list) else str(stb).splitlines()
 
     def ask_exit(self) -> None:
@@ -70,7 +77,7 @@ class _Interactive(InteractiveShell):
 
 
 class IPythonShell:
-    """The `Shell` of a kernel whose interpreter has IPython."""
+    """The shell of an interpreter that has IPython; fulfils `shell_contract.Shell`."""
 
     name = "ipython"
 
@@ -78,35 +85,33 @@ class IPythonShell:
         config = Config()
         config.HistoryManager.enabled = False  # It would open a database and start a thread.
         config.InteractiveShell.colors = "nocolor"
-        config.InteractiveShell.autocall = 0
-        config.InteractiveShell.banner1 = ""
         warnings.filterwarnings("ignore", message="To exit: use 'exit'")
-        self._shell = _Interactive.instance(
+        self._shell: Any = _Interactive.instance(
             config=config,
             user_module=main,
             user_ns=main.__dict__,
             displayhook_class=_ResultHook,
             display_pub_class=_Publisher,
         )
+        self.namespace: dict[str, Any] = self._shell.user_ns
+        self.execution_count = 0
+        self.reserved: set[str] = set()
+        figures.install()
+        self.show_on(channel)
+
+    def show_on(self, channel: Channel) -> None:
+        """Send everything that is to be shown to this channel from now on."""
         self._shell.displayhook.channel = channel
         self._shell.display_pub.channel = channel
         self._shell.loop_runner = channel.run_async
-        figures.install(channel)
-        self._channel = channel
-        self.reserved: set[str] = set()
-        self.version = IPython.__version__
-        self.execution_count = 0
-
-    @property
-    def namespace(self) -> dict:
-        """The user's names."""
-        return self._shell.user_ns
+        figures.show_on(channel)
 
     def run_cell(self, code: str, *, silent: bool, store_history: bool) -> CellOutcome:
         """Run a cell as IPython would, and say how it ended."""
         self._shell.last_traceback = None
-        result = self._shell.run_cell(code, silent=silent, store_history=store_history and not silent)
-        if store_history and not silent and result.execution_count:
+        counted = store_history and not silent
+        result = self._shell.run_cell(code, silent=silent, store_history=counted)
+        if counted and result.execution_count:
             self.execution_count = result.execution_count
         if not silent:
             figures.show_open_after_error()
@@ -119,12 +124,12 @@ class IPythonShell:
         return outcome
 
 
-def _as_text(bundle: dict) -> dict:
+def _as_text(bundle: dict[str, Any]) -> dict[str, Any]:
     """Binary data as base64 text, as the wire wants it."""
     if not any(isinstance(value, bytes) for value in bundle.values()):
         return bundle
     from base64 import b64encode
 
-    return {key: b64encode(value).decode("ascii") if isinstance(value, bytes) else value for key, value in bundle.items()}
-
-
+    return {
+        mime: b64encode(value).decode("ascii") if isinstance(value, bytes) else value for mime, value in bundle.items()
+    }

@@ -7,8 +7,12 @@ import sys
 
 from . import processes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
-def run_kernel(message: dict, fds: list[int]) -> None:
+
+def run_kernel(message: dict[str, Any], fds: list[int]) -> None:
     """Run a kernel until the host asks for its end. `fds`: control, frames, stdout, stderr, trace."""
     control, frames, stdout, stderr, trace = fds
     null = os.open(os.devnull, os.O_RDWR)

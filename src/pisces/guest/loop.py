@@ -20,6 +20,11 @@ from .shell_contract import CellOutcome, Shell
 from .streams import StandardStreams, private_duplicate
 from .variables import NamespaceWatch
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+    from typing import Any
+
 
 class ShellChannel:
     """What a shell may say to the host while a cell runs."""
@@ -28,13 +33,11 @@ class ShellChannel:
         self._frames = frames
         self._interrupts = interrupts
 
-    def display(self, data: dict, metadata: dict, display_id: str | None, update: bool) -> None:
+    def display(self, data: dict[str, Any], metadata: dict[str, Any], display_id: str | None, update: bool) -> None:
         """Show a MIME bundle."""
-        self._frames.send_in_order(
-            "display", bundle=data, metadata=metadata, display_id=display_id, update=update
-        )
+        self._frames.send_in_order("display", bundle=data, metadata=metadata, display_id=display_id, update=update)
 
-    def result(self, data: dict, metadata: dict, execution_count: int) -> None:
+    def result(self, data: dict[str, Any], metadata: dict[str, Any], execution_count: int) -> None:
         """Show the value of the cell's last expression."""
         self._frames.send_in_order("result", bundle=data, metadata=metadata, execution_count=execution_count)
 
@@ -42,7 +45,7 @@ class ShellChannel:
         """Take back the cell's output so far."""
         self._frames.send_in_order("clear", wait=wait)
 
-    def run_async(self, coroutine: object) -> object:
+    def run_async(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a top-level await to its end."""
         return self._interrupts.run(coroutine)
 
@@ -61,7 +64,7 @@ class KernelLoop:
         self._interrupts = Interrupts(self._loop)
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
-        self._waiting: list[dict] = []
+        self._waiting: list[dict[str, Any]] = []
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         self._watch = NamespaceWatch(self._shell.namespace)
         self._watch.reset()
@@ -69,9 +72,7 @@ class KernelLoop:
 
     def run(self) -> None:
         """Say that we are ready, then serve requests until the host asks for the end or goes away."""
-        self._frames.send(
-            "ready", shell=self._shell.name, version=platform.python_version(), note=self._shell_note
-        )
+        self._frames.send("ready", shell=self._shell.name, version=platform.python_version(), note=self._shell_note)
         self._loop.add_reader(self._requests.fileno(), self._on_request)
         while True:
             while not self._waiting:
@@ -88,7 +89,7 @@ class KernelLoop:
             self._loop.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
             # A task that the user left running ended so; that ends the task, not the kernel.
-            print("A background task raised %s." % type(error).__name__, file=self._streams.stderr)
+            print(f"A background task raised {type(error).__name__}.", file=self._streams.stderr)
 
     def _on_request(self) -> None:
         requests = self._requests.read()
@@ -98,15 +99,13 @@ class KernelLoop:
         if self._waiting:
             self._loop.stop()
 
-    def _execute(self, request: dict) -> None:
+    def _execute(self, request: dict[str, Any]) -> None:
         self._frames.cell = request["id"]
         self._streams.begin_cell()
         self._frames.send("started")
         outcome = self._run_cell(request)
         if outcome.status != "ok":
-            self._frames.send_in_order(
-                "error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback
-            )
+            self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
         self._streams.end_cell()
         variables = self._watch.changes() if request.get("inspect") else None
         self._frames.send_in_order(
@@ -117,7 +116,7 @@ class KernelLoop:
             variables=variables,
         )
 
-    def _run_cell(self, request: dict) -> CellOutcome:
+    def _run_cell(self, request: dict[str, Any]) -> CellOutcome:
         outcome = None
         try:
             self._prepare(request)
@@ -135,7 +134,7 @@ class KernelLoop:
             self._interrupts.end_cell()
         return outcome or CellOutcome.interrupted()
 
-    def _prepare(self, request: dict) -> None:
+    def _prepare(self, request: dict[str, Any]) -> None:
         if request.get("env"):
             os.environ.update(request["env"])
         if request.get("cwd"):
@@ -154,9 +153,9 @@ def _make_shell(channel: ShellChannel) -> tuple[Shell, str]:
         return IPythonShell(main, channel), note
     except ModuleNotFoundError as error:
         if error.name != "IPython":
-            note = "IPython could not be imported: %s" % error
+            note = f"IPython could not be imported: {error}"
     except Exception as error:  # A broken installation of the user's must not cost the kernel.
-        note = "IPython could not be started: %s: %s" % (type(error).__name__, error)
+        note = f"IPython could not be started: {type(error).__name__}: {error}"
     from .builtin_shell import BuiltinShell
 
     return BuiltinShell(main.__dict__, channel), note

@@ -79,7 +79,7 @@ def cookie_file(cookie: str) -> int:
 
 def _stat(pid: int) -> list[str]:
     try:
-        with open("/proc/%d/stat" % pid, encoding="utf-8", errors="replace") as file:
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
             return file.read().rpartition(")")[2].split()
     except OSError:
         return []
@@ -95,11 +95,11 @@ def _session(pid: int) -> int:
 def _children(pid: int) -> list[int]:
     children: list[int] = []
     try:
-        for task in os.listdir("/proc/%d/task" % pid):
-            with open("/proc/%d/task/%s/children" % (pid, task), encoding="ascii") as file:
+        for task in os.listdir(f"/proc/{pid}/task"):
+            with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
                 children += map(int, file.read().split())
     except FileNotFoundError:
-        if os.path.isdir("/proc/%d" % pid):
+        if os.path.isdir(f"/proc/{pid}"):
             return _children_by_scan(pid)  # A Linux built without these files.
     except OSError:
         pass  # It ended while we looked.
@@ -113,10 +113,10 @@ def _children_by_scan(parent: int) -> list[int]:
 
 def _has_cookie(pid: int, cookie: str) -> bool:
     try:
-        with open("/proc/%d/environ" % pid, "rb") as file:
-            if ("%s=%s" % (COOKIE_VARIABLE, cookie)).encode("ascii") in file.read().split(b"\0"):
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            if f"{COOKIE_VARIABLE}={cookie}".encode("ascii") in file.read().split(b"\0"):
                 return True
-        folder = "/proc/%d/fd" % pid
+        folder = f"/proc/{pid}/fd"
         return any(_names_cookie(folder + "/" + fd, cookie) for fd in os.listdir(folder))
     except OSError:
         return False

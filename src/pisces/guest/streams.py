@@ -15,6 +15,11 @@ import sys
 import threading
 import time
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
 _CHILD_STARTS = frozenset(
     ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn", "pty.spawn")
 )
@@ -91,7 +96,7 @@ class _RawWriter(io.RawIOBase):
     def writable(self) -> bool:
         return True
 
-    def write(self, data) -> int:  # type: ignore[no-untyped-def,override]  # typeshed's buffer type is newer than 3.9
+    def write(self, data: Any) -> int:
         size = len(data)
         with self._order.lock:
             self._order.turn_to(self)
@@ -217,7 +222,7 @@ class _Flusher:
                 self._parked = False
 
 
-def _c_stdio_flush():  # type: ignore[no-untyped-def]
+def _c_stdio_flush() -> Callable[[], object]:
     """`fflush(NULL)` of the C library, or nothing where ctypes is missing."""
     try:
         import ctypes

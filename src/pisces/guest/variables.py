@@ -10,6 +10,10 @@ from __future__ import annotations
 import weakref
 from types import ModuleType
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _LISTED = 20
 _SMALL_VALUES = (bool, int, float, complex, str, bytes, type(None))
 _SEQUENCES = (list, tuple)
@@ -19,17 +23,17 @@ _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
 class NamespaceWatch:
     """Compares the namespace with how it was at the last look."""
 
-    def __init__(self, namespace: dict) -> None:
+    def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
-        self.reserved: set = set()
-        self._seen: dict = {}
+        self.reserved: set[str] = set()
+        self._seen: dict[str, tuple[Any, ...]] = {}
 
     def reset(self) -> None:
         """Take what is there now as given: it belongs to the kernel, not to the user."""
         self.reserved = set(self._namespace)
         self._seen = {}
 
-    def changes(self) -> dict:
+    def changes(self) -> dict[str, Any]:
         """What was added, changed and removed since the last look; listed in order of name, at most 20 in all."""
         now = {
             name: _fingerprint(value)
@@ -42,14 +46,14 @@ class NamespaceWatch:
         removed = sorted(name for name in before if name not in now)
         return self._report(added, changed, removed)
 
-    def describe(self, name: str) -> dict:
+    def describe(self, name: str) -> dict[str, Any]:
         """One name, with the type and the shape or length of its value."""
         value = self._namespace[name]
         return {"name": name, "type": type(value).__name__, "size": _size_text(value)}
 
-    def _report(self, added: list, changed: list, removed: list) -> dict:
+    def _report(self, added: list[str], changed: list[str], removed: list[str]) -> dict[str, Any]:
         room = _LISTED
-        report: dict = {"more": max(0, len(added) + len(changed) + len(removed) - _LISTED)}
+        report: dict[str, Any] = {"more": max(0, len(added) + len(changed) + len(removed) - _LISTED)}
         for key, names in (("added", added), ("changed", changed), ("removed", removed)):
             shown = names[:room]
             room -= len(shown)
@@ -57,16 +61,16 @@ class NamespaceWatch:
         return report
 
 
-def _fingerprint(value: object) -> tuple:
+def _fingerprint(value: Any) -> tuple[Any, ...]:
     kind = type(value)
     if kind in _SMALL_VALUES:
-        if kind not in (str, bytes) or len(value) <= 256:  # type: ignore[arg-type]
+        if kind not in (str, bytes) or len(value) <= 256:
             return (kind, value)
-        return (kind, id(value), len(value), hash(value))  # type: ignore[arg-type]
+        return (kind, id(value), len(value), hash(value))
     if kind in _SEQUENCES:
-        return (kind, id(value), len(value), *map(id, value[:8]), *map(id, value[-2:]))  # type: ignore[arg-type,index]
+        return (kind, id(value), len(value), *map(id, value[:8]), *map(id, value[-2:]))
     if kind in (dict, set, frozenset):
-        return (kind, id(value), len(value))  # type: ignore[arg-type]
+        return (kind, id(value), len(value))
     try:
         identity: object = weakref.ref(value)
     except TypeError:
@@ -74,7 +78,7 @@ def _fingerprint(value: object) -> tuple:
     return (kind, identity, "" if kind is ModuleType else _size_text(value))
 
 
-def _same(before: tuple, now: tuple) -> bool:
+def _same(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
     if len(before) != len(now) or before[0] is not now[0]:
         return False
     if len(before) == 3 and isinstance(before[1], weakref.ref):
@@ -84,7 +88,7 @@ def _same(before: tuple, now: tuple) -> bool:
     return before == now
 
 
-def _size_text(value: object) -> str:
+def _size_text(value: Any) -> str:
     """The shape or the length, as text.
 
     Only plain containers and array-like types are asked: the `__len__` of any other class may be a database query.
@@ -93,7 +97,7 @@ def _size_text(value: object) -> str:
         if isinstance(value, _SIZED):
             return str(len(value))
         if not isinstance(value, type) and hasattr(type(value), "shape"):
-            shape = value.shape  # type: ignore[attr-defined]
+            shape = value.shape
             if isinstance(shape, tuple) and all(isinstance(side, int) for side in shape):
                 return str(tuple(int(side) for side in shape))
     except Exception:  # Code of a library or the user's: whatever it raises, there is no size that could be told.

@@ -18,6 +18,10 @@ import time
 
 from . import processes
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 _KERNEL_FDS = 5
 _KILL_ROUNDS = 50
 
@@ -98,7 +102,7 @@ class Supervisor:
         for line in lines:
             self._handle(json.loads(line))
 
-    def _handle(self, message: dict) -> None:
+    def _handle(self, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "spawn":
             self._spawn(message)
@@ -119,7 +123,7 @@ class Supervisor:
         except ProcessLookupError:
             pass  # It died, or has not become a group leader yet: then it runs no code of the user's either.
 
-    def _spawn(self, message: dict) -> None:
+    def _spawn(self, message: dict[str, Any]) -> None:
         fds, self._fds = self._fds[:_KERNEL_FDS], self._fds[_KERNEL_FDS:]
         try:
             pid = os.fork()
@@ -141,7 +145,7 @@ class Supervisor:
             for fd in fds:
                 os.close(fd)
 
-    def _become_kernel(self, message: dict, fds: list[int]) -> None:
+    def _become_kernel(self, message: dict[str, Any], fds: list[int]) -> None:
         """In the child: never returns."""
         code = 1
         supervisor = self._pid
@@ -228,7 +232,7 @@ class Supervisor:
                 processes.kill(pid)
             self._collect(below)
 
-    def _send(self, message: dict) -> None:
+    def _send(self, message: dict[str, Any]) -> None:
         try:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
         except (BrokenPipeError, ConnectionResetError):

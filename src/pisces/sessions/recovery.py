@@ -1,4 +1,4 @@
-"""What to do when a kernel has died, or had to be killed: bring its state back where that can be done, and say which."""
+"""What happens when a kernel has died, or had to be killed: its state comes back or is lost, and which is said."""
 
 from pisces.kernels.base import Checkpointing, Kernel
 from pisces.kernels.deadline import Deadline

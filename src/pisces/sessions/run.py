@@ -235,8 +235,8 @@ class CallRun:
         if attempt.killed:
             grace = self._options.interrupt_grace
             return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
-        exit = attempt.done.process_exit if attempt.done else None
-        return "The kernel ended" if exit is None else f"The kernel {exit.describe()}"
+        ended = attempt.done.process_exit if attempt.done else None
+        return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
 
     def _conclude(self, record: CellRecord, attempt: "_Attempt") -> bool:
         done, report = attempt.done, self.report

@@ -27,9 +27,7 @@ def merge_changes(first: VariableChanges | None, second: VariableChanges | None)
     return _bounded(added, changed, removed, first.more + second.more)
 
 
-def _bounded(
-    added: dict[str, Variable], changed: dict[str, Variable], removed: set[str], more: int
-) -> VariableChanges:
+def _bounded(added: dict[str, Variable], changed: dict[str, Variable], removed: set[str], more: int) -> VariableChanges:
     room = _LISTED
     kept_added = tuple(added[name] for name in sorted(added)[:room])
     room -= len(kept_added)

@@ -111,7 +111,7 @@ def _cells(params: PythonParams) -> list[Cell]:
         return params.cells
     if params.code is not None:
         return [Cell(params.code)]
-    raise InvalidCall("`cells` is missing: give at least one cell, as [{\"code\": \"…\"}]")
+    raise InvalidCall('`cells` is missing: give at least one cell, as [{"code": "…"}]')
 
 
 class _PythonCall:

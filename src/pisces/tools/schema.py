@@ -34,7 +34,7 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
 
 def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON schema of a struct, in one piece."""
-    schemas, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
+    _, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     schema: dict[str, Any] = definitions.pop(kind.__name__)
     if definitions:
         schema["$defs"] = definitions

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from pisces.kernels.native import frames
 from pisces.kernels.native.order import StreamName
 from pisces.kernels.native.process import KernelProcess
+from pisces.kernels.native.zygote import GUEST
 from pisces.model.events import (
     AnyEvent,
     ClearOutput,
@@ -22,6 +23,7 @@ from pisces.model.events import (
 )
 from pisces.model.mime import STATUS_ALIASES
 
+_SHELL_FILES = (str(GUEST), "/IPython/core/interactiveshell.py")
 _CLEAR_CAP = 3.0
 """How long output of a dead kernel's children is waited for, once the kernel itself has ended."""
 
@@ -109,25 +111,19 @@ class NativeExecution:
         self._take_text(events)
 
     def _as_event(self, frame: frames.GuestFrame) -> AnyEvent | None:
+        """What a frame says; None if it says nothing to this cell."""
+        if isinstance(frame, frames.DisplayFrame | frames.ClearFrame):
+            return _as_output(frame)  # A thread that outlives its cell may show something in a later one.
+        if frame.id != self._cell:
+            return None
         match frame:
-            case frames.DisplayFrame():
-                return _display(frame)
-            case frames.ClearFrame():
-                return ClearOutput(frame.wait)
-            case _ if frame.id != self._cell:
-                return None
             case frames.StartedFrame():
                 return self._start()
-            case frames.ResultFrame():
-                return Result(frame.bundle, frame.execution_count, frame.metadata)
-            case frames.ErrorFrame():
-                return Error(frame.ename, frame.evalue, frame.traceback)
-            case frames.InputFrame():
-                return InputRequested(frame.prompt, frame.password)
             case frames.DoneFrame():
                 return self._done(frame)
-            case _:
-                return None
+            case frames.InputFrame():
+                return InputRequested(frame.prompt, frame.password)
+        return _as_output(frame) if isinstance(frame, frames.ResultFrame | frames.ErrorFrame) else None
 
     def _start(self) -> Started:
         self.started = True
@@ -152,23 +148,34 @@ class NativeExecution:
             return
         process.order.finish()
         self._take_text(events)
-        exit = process.exit
-        assert exit is not None
-        trace = process.channels.read_trace().strip()
-        if trace:
-            exit = ProcessExit(code=exit.code, signal=exit.signal, detail=trace)
+        assert process.exit is not None
+        ended = ProcessExit(process.exit.code, process.exit.signal, _where(process.channels.read_trace()))
         self.done = True
-        events.append(Done("crashed", state="lost", process_exit=exit, notes=self._notes()))
+        events.append(Done("crashed", state="lost", process_exit=ended, notes=self._notes()))
 
     def _notes(self) -> tuple[str, ...]:
         count = self._process.frames.malformed - self._malformed_before + self._foreign
         if not count:
             return ()
-        noun = "frame" if count == 1 else "frames"
-        return (f"{count} {noun} on the kernel's channel could not be understood and {'was' if count == 1 else 'were'} dropped.",)
+        what = "1 frame" if count == 1 else f"{count} frames"
+        return (f"On the kernel's channel, {what} could not be understood and went unheeded.",)
 
 
-def _display(frame: frames.DisplayFrame) -> AnyEvent:
+def _where(trace: str) -> str:
+    """What faulthandler wrote, down to the user's last frame: the shell's below it tell nobody anything."""
+    lines = [line for line in trace.splitlines() if line]
+    end = next((i for i, line in enumerate(lines) if any(name in line for name in _SHELL_FILES)), len(lines))
+    return "\n".join(lines[:end])
+
+
+def _as_output(frame: frames.OutputFrame) -> AnyEvent:
+    match frame:
+        case frames.ClearFrame():
+            return ClearOutput(frame.wait)
+        case frames.ResultFrame():
+            return Result(frame.bundle, frame.execution_count, frame.metadata)
+        case frames.ErrorFrame():
+            return Error(frame.ename, frame.evalue, frame.traceback)
     for name in STATUS_ALIASES:
         data = frame.bundle.get(name)
         if isinstance(data, dict):

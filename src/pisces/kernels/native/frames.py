@@ -92,9 +92,8 @@ class PartFrame(_Frame, frozen=True, tag="part"):
     data: str = ""
 
 
-GuestFrame = (
-    ReadyFrame | StartedFrame | InputFrame | DisplayFrame | ResultFrame | ClearFrame | ErrorFrame | DoneFrame | PartFrame
-)
+OutputFrame = DisplayFrame | ResultFrame | ClearFrame | ErrorFrame
+GuestFrame = ReadyFrame | StartedFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
 
 _decoder: msgspec.json.Decoder[GuestFrame] = msgspec.json.Decoder(GuestFrame)
 _encoder = msgspec.json.Encoder()

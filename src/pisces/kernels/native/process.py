@@ -79,8 +79,8 @@ class KernelProcess:
         self.on_exited(ProcessExit(code=1, detail=reason))
         self.on_cleared()
 
-    def on_exited(self, exit: ProcessExit) -> None:
-        self.exit = exit
+    def on_exited(self, ended: ProcessExit) -> None:
+        self.exit = ended
         self.channels.wake()
 
     def on_cleared(self) -> None:

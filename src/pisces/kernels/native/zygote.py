@@ -22,7 +22,8 @@ from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import ProcessExit
 
-_GUEST_MAIN = Path(__file__).parents[2] / "guest" / "__main__.py"
+GUEST = Path(__file__).parents[2] / "guest"
+"""The folder of the code that runs in the user's interpreter."""
 _START_CAP = 30.0
 _END_CAP = 5.0
 
@@ -35,7 +36,7 @@ class KernelWatcher(Protocol):
 
     def on_spawned(self, pid: int, start_time: int) -> None: ...
     def on_refused(self, reason: str) -> None: ...
-    def on_exited(self, exit: ProcessExit) -> None: ...
+    def on_exited(self, ended: ProcessExit) -> None: ...
     def on_cleared(self) -> None: ...
 
 
@@ -80,7 +81,7 @@ class Zygote:
         ours, theirs = socket.socketpair()
         try:
             self._process = subprocess.Popen(
-                [self._interpreter, str(_GUEST_MAIN), str(theirs.fileno())],
+                [self._interpreter, str(GUEST / "__main__.py"), str(theirs.fileno())],
                 pass_fds=[theirs.fileno()],
                 env=dict(self._env),
                 cwd="/",
@@ -135,10 +136,9 @@ class Zygote:
 
     async def _reap(self, process: subprocess.Popen[bytes]) -> None:
         """Collect the exit status; the socket closes a moment before the process ends."""
-        with anyio.move_on_after(_END_CAP):
-            while process.poll() is None:
-                await anyio.sleep(0.002)
-        if process.poll() is None:
+        try:
+            await anyio.to_thread.run_sync(process.wait, _END_CAP)
+        except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
 
