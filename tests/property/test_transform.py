@@ -4,10 +4,9 @@ import ast
 
 from hypothesis import example, given
 from hypothesis import strategies as st
-from IPython.core.inputtransformer2 import TransformerManager
 
 from pisces.guest.transform import transform_cell
-from tests.unit.guest.special_syntax import comparable
+from tests.unit.guest.special_syntax import comparable, transformed_by_ipython
 
 PLAIN = [
     "x = 1",
@@ -65,7 +64,7 @@ def test_plain_python_is_left_as_it_is(cell: str) -> None:
 
 @given(cells(PLAIN + SPECIAL))
 def test_a_mixed_cell_is_what_ipython_makes_of_it(cell: str) -> None:
-    assert comparable(transform_cell(cell)) == comparable(TransformerManager().transform_cell(cell))
+    assert comparable(transform_cell(cell)) == comparable(transformed_by_ipython(cell))
 
 
 @given(cells(PLAIN + SPECIAL + OPEN))

@@ -89,7 +89,8 @@ class BuiltinShell:
         """The same, and display the value and the open figures as at the end of a cell."""
         value = self.evaluate(code, label)
         if value is not None:
-            display.display(value)
+            data, metadata = display.bundle_of(value)
+            self.channel.display(data, metadata, None, False)
         figures.show_open()
 
     def _run(self, code: str, filename: str, *, split: bool) -> Any:
@@ -200,6 +201,7 @@ def _ends_in_semicolon(source: str, statement: Any) -> bool:
 
 def _failure(error: BaseException) -> CellOutcome:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    sys.last_exc = error  # type: ignore[attr-defined,unused-ignore]  # what debuggers look at from Python 3.12 on
     ename, evalue, lines = describe(error)
     if isinstance(error, KeyboardInterrupt):
         return CellOutcome.interrupted(lines)

@@ -23,6 +23,7 @@ __all__ = ["DisplayHandle", "bundle_of", "clear_output", "display", "install", "
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
+_SHOWN_AS_JSON = frozenset({dict, list})
 _METHODS = (
     ("_repr_html_", "text/html"),
     ("_repr_markdown_", "text/markdown"),
@@ -60,9 +61,11 @@ def bundle_of(
     if "text/plain" not in data:
         data["text/plain"] = _plain(value)
     if include is not None:
-        data = {mime: item for mime, item in data.items() if mime in include}
+        wanted = _as_set(include)
+        data = {mime: item for mime, item in data.items() if mime in wanted}
     if exclude is not None:
-        data = {mime: item for mime, item in data.items() if mime not in exclude}
+        unwanted = _as_set(exclude)
+        data = {mime: item for mime, item in data.items() if mime not in unwanted}
     return {mime: _encoded(mime, item) for mime, item in data.items()}, json_safe(metadata) if metadata else metadata
 
 
@@ -131,13 +134,17 @@ class DisplayHandle:
 def _shown(
     value: Any, include: Iterable[str] | None, exclude: Iterable[str] | None
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    include = None if include is None else {*include, "text/plain"}
-    data, metadata = bundle_of(value, include=include, exclude=exclude)
+    wanted = None if include is None else {*_as_set(include), "text/plain"}
+    unwanted = _as_set(exclude or ())
+    data, metadata = bundle_of(value, include=wanted, exclude=unwanted)
     mime = "application/json"
-    wanted = (include is None or mime in include) and mime not in (exclude or ())
-    if wanted and type(value) in (dict, list):
+    if type(value) in _SHOWN_AS_JSON and mime not in unwanted and (wanted is None or mime in wanted):
         data[mime] = json_safe(value)
     return data, metadata
+
+
+def _as_set(mimes: Iterable[str]) -> set[str]:
+    return {mimes} if isinstance(mimes, str) else set(mimes)
 
 
 def _raw(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
@@ -148,8 +155,8 @@ def _raw(value: Any) -> tuple[dict[str, Any], dict[str, Any]]:
 
 
 def _add_rich(value: Any, data: dict[str, Any], metadata: dict[str, Any]) -> None:
-    if hasattr(value, "_pisces_answers_to_any_name_"):
-        return  # A proxy or a mock that has every attribute: its `_repr_*_` methods are not meant.
+    if _answers_to_any_name(value):
+        return
     bundle = _ask(value, "_repr_mimebundle_", include=None, exclude=None)
     if bundle is not None:
         more, extra = bundle if isinstance(bundle, tuple) and len(bundle) == 2 else (bundle, None)
@@ -168,13 +175,24 @@ def _add_rich(value: Any, data: dict[str, Any], metadata: dict[str, Any]) -> Non
     _add_figure(value, data)
 
 
+def _answers_to_any_name(value: Any) -> bool:
+    """Proxies and mocks have every attribute: their `_repr_*_` methods are not meant."""
+    try:
+        return hasattr(value, "_pisces_no_object_has_this_")
+    except Exception:  # It has code of its own for names, and that failed.
+        return True
+
+
 def _add_figure(value: Any, data: dict[str, Any]) -> None:
     """A matplotlib figure has no `_repr_png_` of its own."""
     if "matplotlib.figure" not in sys.modules or "image/png" in data:
         return
     from . import figures
 
-    data.update(figures.bundle_if_figure(value))
+    try:
+        data.update(figures.bundle_if_figure(value))
+    except Exception as failure:  # Drawing runs code of the user's.
+        _note(value, "savefig", failure)
 
 
 def _ask(value: Any, method: str, **arguments: Any) -> Any:

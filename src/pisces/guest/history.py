@@ -35,7 +35,9 @@ class History:
     def add_result(self, value: Any, count: int) -> None:
         """Make `value` the result of cell `count`, and the last one."""
         namespace = self._namespace
-        if all(namespace.get(name) is mine for name, mine in zip(_RECENT, self._recent)) and value is not self._outputs:
+        if value is self._outputs:
+            return  # It would hold itself.
+        if all(namespace.get(name, mine) is mine for name, mine in zip(_RECENT, self._recent)):
             self._recent = [value, *self._recent[:2]]
             namespace.update(zip(_RECENT, self._recent))
         namespace[f"_{count}"] = value

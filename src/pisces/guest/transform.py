@@ -14,7 +14,8 @@ from .lexer import read_logical_line
 SHELL_NAME = "__pisces__"
 """The builtin by which rewritten code finds the shell."""
 
-_FIRST_LINE = re.compile(r"(?:[ \t\f]*(?:\r\n|[\r\n]))*")
+_ESCAPES = frozenset("%!?,;/")
+_BLANK_LINES = re.compile(r"(?:[ \t\f]*(?:\r\n|[\r\n]))*")
 _INDENT = re.compile(r"[ \t\f]*")
 _LINE_START = re.compile(r"\n[ \t\f]*[%!?,;/]")
 _LINE_END = re.compile(r"\?[ \t\f]*(?:[\r\n]|\Z)")
@@ -34,12 +35,12 @@ def transform_cell(code: str) -> str:
 
 def clean_cell(code: str) -> str:
     """The cell without the indentation that all its lines share, and without prompts that were pasted with it."""
-    first = _FIRST_LINE.match(code).end()  # type: ignore[union-attr]  # it matches the empty text, too
+    first = _first_line(code)
     start = code[first : first + 16]
     if start[:1] not in {" ", "\t"} and not start.startswith((">>>", "In [", "[", " In [")) and "...:" not in code:
         return code
     code = _dedented(code)
-    text = code[first:] if len(code) > first else code
+    text = code[_first_line(code) :]
     if text.startswith(">>>"):
         return _dedented(_CLASSIC_PROMPT.sub("", code))
     if _NUMBERED_PROMPT.match(text) or _second_line_has_prompt(text):
@@ -49,7 +50,7 @@ def clean_cell(code: str) -> str:
 
 def rewrite_special_syntax(code: str) -> str:
     """The cleaned cell with calls in place of its special syntax; the very same text where it has none."""
-    first = _FIRST_LINE.match(code).end()  # type: ignore[union-attr]
+    first = _first_line(code)
     if code.startswith("%%", first) and not _MAGIC_HELP.match(code, first):
         return code[:first] + _cell_magic(code[first:])
     if not _may_be_special(code, first):
@@ -66,7 +67,7 @@ def rewrite_special_syntax(code: str) -> str:
 def _may_be_special(code: str, first: int) -> bool:
     """Whether the cell is worth reading. Searches for one character first: they cost next to nothing."""
     return (
-        code[_INDENT.match(code, first).end() :][:1] in {*"%!?,;/"}  # type: ignore[union-attr]
+        code[_indented(code, first) :][:1] in _ESCAPES
         or _LINE_START.search(code) is not None
         or ("?" in code and _LINE_END.search(code) is not None)
         or (("!" in code or "%" in code) and _ASSIGNMENT.search(code) is not None)
@@ -75,8 +76,8 @@ def _may_be_special(code: str, first: int) -> bool:
 
 def _rewritten_line(code: str, position: int) -> tuple[str, int]:
     """The logical line that begins at `position`, rewritten where it is special, and where the next one begins."""
-    start = _INDENT.match(code, position).end()  # type: ignore[union-attr]
-    line = read_logical_line(code, start) if code[start : start + 1] not in {*"%!?,;/"} else None
+    start = _indented(code, position)
+    line = read_logical_line(code, start) if code[start : start + 1] not in _ESCAPES else None
     if line is not None and line.command < 0:
         call = _help_call(code[start : line.end]) if line.asks else None
         if call is None:
@@ -90,6 +91,18 @@ def _rewritten_line(code: str, position: int) -> tuple[str, int]:
     if call is None:
         return code[position:end], end
     return code[position:start] + call + _newlines(code, at, end), end
+
+
+def _first_line(code: str) -> int:
+    """Where the first line begins that is not blank."""
+    blank = _BLANK_LINES.match(code)
+    return blank.end() if blank else 0
+
+
+def _indented(code: str, position: int) -> int:
+    """Where the text begins of the line that begins at `position`."""
+    indent = _INDENT.match(code, position)
+    return indent.end() if indent else position
 
 
 def _newlines(code: str, start: int, end: int) -> str:

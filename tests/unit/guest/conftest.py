@@ -20,7 +20,7 @@ def shell(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[RecordedS
     yield RecordedShell()
     for name in set(vars(builtins)) - before:
         delattr(builtins, name)
-    for name in ("last_type", "last_value", "last_traceback"):
+    for name in ("last_exc", "last_type", "last_value", "last_traceback"):
         if hasattr(sys, name):
             delattr(sys, name)
     for name in [name for name in linecache.cache if name.startswith("<cell ")]:

@@ -11,7 +11,8 @@ GUEST = ROOT / "src" / "pisces" / "guest"
 PROGRAM = """
 import asyncio, importlib.util, json, sys, types
 folder, cells = json.loads(sys.argv[1])
-spec = importlib.util.spec_from_file_location("_pisces_guest", folder + "/__init__.py", submodule_search_locations=[folder])
+init = folder + "/__init__.py"
+spec = importlib.util.spec_from_file_location("_pisces_guest", init, submodule_search_locations=[folder])
 package = importlib.util.module_from_spec(spec)
 sys.modules["_pisces_guest"] = package
 spec.loader.exec_module(package)
@@ -42,7 +43,7 @@ print("report:" + json.dumps({"cells": report, "modules": sorted(sys.modules)}))
 
 
 def run_cells(interpreter: str, cells: list[str], *flags: str, cwd: Path) -> dict[str, Any]:
-    """Run the cells in a fresh process; for each its status, traceback and events, and the modules loaded in the end."""
+    """Run the cells in a fresh process: status, traceback and events of each, and the modules loaded in the end."""
     done = subprocess.run(
         [interpreter, *flags, "-c", PROGRAM, json.dumps([str(GUEST), cells])],
         cwd=cwd,

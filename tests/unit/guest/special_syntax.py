@@ -1,5 +1,9 @@
 """Cells with special syntax, and how to compare two transforms of one."""
 
+from typing import Any
+
+from IPython.core import inputtransformer2
+
 from pisces.guest.transform import SHELL_NAME
 
 CELLS = {
@@ -92,6 +96,12 @@ CELLS = {
     "special lines in a joined string": "x = '\\\n%cd\\\n'",
     "Windows line ends": "\r\n%cd x\r\n!ls\r\ny = 1\r\n",
 }
+
+
+def transformed_by_ipython(cell: str) -> str:
+    """What IPython makes of the cell: the oracle."""
+    manager: Any = inputtransformer2.TransformerManager
+    return str(manager().transform_cell(cell))
 
 
 def comparable(source: str) -> list[str]:

@@ -36,6 +36,19 @@ def test_an_underscore_of_the_users_own_stays(shell: RecordedShell) -> None:
     assert shell.ok("_, _2") == "('mine', 5)"
 
 
+def test_the_outputs_do_not_hold_themselves(shell: RecordedShell) -> None:
+    shell.ok("1")
+    assert shell.ok("Out") == "{1: 1}"
+    assert shell.ok("len(Out), _") == "(1, 1)"
+
+
+def test_an_underscore_that_was_deleted_comes_back(shell: RecordedShell) -> None:
+    shell.ok("1")
+    shell.ok("del _")
+    shell.ok("2")
+    assert shell.ok("_") == "2"
+
+
 def test_a_hidden_result_is_not_the_last_one(shell: RecordedShell) -> None:
     shell.ok("1")
     shell.ok("2;")
@@ -130,7 +143,7 @@ def test_reset_keeps_the_prelude_and_the_count(shell: RecordedShell) -> None:
     shell.ok("x = 1\nhelper")
     shell.ok("%reset -f")
     assert shell.error("x").ename == "NameError"
-    assert shell.ok("helper('ab'), display, __name__, Out, In").startswith("(2,")
+    assert shell.ok("helper('ab'), callable(display), __name__, _") == "(2, True, '__main__', '')"
     assert shell.shell.execution_count == 4
 
 

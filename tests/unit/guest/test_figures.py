@@ -35,7 +35,7 @@ def shown(ipython_python: str, tmp_path_factory: pytest.TempPathFactory) -> dict
 
 def is_figure(event: list[Any]) -> bool:
     bundle = event[1]
-    return bundle["image/png"].startswith(PNG) and bundle["text/plain"].startswith("<Figure size ")
+    return str(bundle["image/png"]).startswith(PNG) and str(bundle["text/plain"]).startswith("<Figure size ")
 
 
 def test_show_shows_at_that_moment_in_the_cell_that_imports_pyplot(shown: dict[str, list[Any]]) -> None:

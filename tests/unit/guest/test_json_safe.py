@@ -32,7 +32,7 @@ def test_anything_becomes_strict_json(value: Any) -> None:
     json.dumps(json_safe(value), allow_nan=False, ensure_ascii=False).encode("utf-8")
 
 
-class Colour(str, enum.Enum):
+class Colour(enum.StrEnum):
     RED = "red"
 
 
@@ -63,7 +63,7 @@ class Broken:
         ("\ud83d\ude00", "😀"),
         (Colour.RED, "red"),
         ((1, 2), [1, 2]),
-        ({1, 1}, "{1}"),
+        ({1}, "{1}"),
         (Scalar(), 2.5),
         (Broken(), "<Broken whose repr raised ValueError>"),
         (b"ab", "b'ab'"),

@@ -3,7 +3,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from IPython.lib.pretty import pretty as ipython_pretty
+from IPython.lib import pretty as of_ipython
 
 from pisces.guest.pretty import pretty
 
@@ -63,7 +63,8 @@ def test_no_line_is_too_long_because_of_the_layout(value: Any) -> None:
     ids=lambda value: repr(value)[:30],
 )
 def test_containers_are_laid_out_as_ipython_does(value: Any) -> None:
-    assert pretty(value) == ipython_pretty(value)
+    oracle: Any = of_ipython.pretty
+    assert pretty(value) == oracle(value)
 
 
 def test_a_container_in_itself_ends() -> None:

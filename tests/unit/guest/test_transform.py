@@ -1,13 +1,12 @@
 import pytest
-from IPython.core.inputtransformer2 import TransformerManager
 
 from pisces.guest.transform import SHELL_NAME, clean_cell, rewrite_special_syntax, transform_cell
-from tests.unit.guest.special_syntax import CELLS, comparable
+from tests.unit.guest.special_syntax import CELLS, comparable, transformed_by_ipython
 
 
 @pytest.mark.parametrize("cell", CELLS.values(), ids=CELLS)
 def test_special_syntax_means_what_it_means_to_ipython(cell: str) -> None:
-    assert comparable(transform_cell(cell)) == comparable(TransformerManager().transform_cell(cell))
+    assert comparable(transform_cell(cell)) == comparable(transformed_by_ipython(cell))
 
 
 @pytest.mark.parametrize(
@@ -82,3 +81,4 @@ def test_many_special_lines_are_no_limit() -> None:
 
 def test_cleaning_leaves_special_syntax_for_tracebacks() -> None:
     assert clean_cell("    >>> !ls\n    >>> %cd") == "!ls\n%cd"
+    assert clean_cell("      \n    >>> !ls\n") == "  \n!ls\n"
