@@ -15,8 +15,9 @@ from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
 from . import display, figures
 from .history import History
-from .shell_contract import ERROR, CellOutcome, Channel
-from .tracebacks import CELL_PREFIX, describe
+from .outcomes import outcome_of
+from .shell_contract import CellOutcome, Channel
+from .tracebacks import CELL_PREFIX
 from .transform import SHELL_NAME, clean_cell, rewrite_special_syntax
 
 TYPE_CHECKING = False
@@ -75,7 +76,7 @@ class BuiltinShell:
         except BaseException as error:  # whatever ends a cell is the cell's, SystemExit too
             if not silent:
                 figures.show_open_after_error()
-            return _failure(error)
+            return outcome_of(error)
         return CellOutcome()
 
     def evaluate(self, code: str, label: str) -> Any:
@@ -197,23 +198,6 @@ def _ends_in_semicolon(source: str, statement: Any) -> bool:
     lines = source.replace("\r\n", "\n").replace("\r", "\n").encode("utf-8").split(b"\n")[statement.end_lineno - 1 :]
     lines[0] = lines[0][statement.end_col_offset :]
     return any(b";" in line.partition(b"#")[0] for line in lines)
-
-
-def _failure(error: BaseException) -> CellOutcome:
-    sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
-    sys.last_exc = error  # type: ignore[attr-defined,unused-ignore]  # what debuggers look at from Python 3.12 on
-    ename, evalue, lines = describe(error)
-    if isinstance(error, KeyboardInterrupt):
-        return CellOutcome.interrupted(lines)
-    exit_code = _exit_code(error) if isinstance(error, SystemExit) else None
-    return CellOutcome(ERROR, ename=ename, evalue=evalue, traceback=lines, exit_code=exit_code)
-
-
-def _exit_code(error: SystemExit) -> int:
-    """As the interpreter would end: nothing is 0, a number is itself, anything else is 1."""
-    if error.code is None:
-        return 0
-    return int(error.code) if isinstance(error.code, int) else 1
 
 
 def _is_dunder(name: object) -> bool:
