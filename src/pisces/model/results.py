@@ -79,6 +79,8 @@ class Details(msgspec.Struct, kw_only=True):
     truncation: Truncation | None = None
     artifact_id: str | None = None
     full_output_path: str | None = None
+    notices: list[str] = msgspec.field(default_factory=list)
+    """What the text says around the output: what became of the state, why the call ended, what failed."""
     is_error: bool = False
 
 

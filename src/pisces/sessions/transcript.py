@@ -15,6 +15,9 @@ from pisces.output.display import Shown, interpret
 from pisces.output.sanitize import Sanitizer, clean
 from pisces.output.sink import OutputSink, SinkLimits
 
+OutputPiece = tuple[CellRecord, str]
+"""Some text of a cell, as it came, for those who show output while it is made; an empty one when the cell begins."""
+
 STDIN_REFUSED = "Kernel requested stdin; interactive input is not supported."
 
 
@@ -32,11 +35,13 @@ class Transcript:
         self._limits = limits
         self.sink = OutputSink(limits=limits, spill=lambda: artifacts.new(session, tool))
         self._cell: _CellOutput | None = None
+        self._pieces: list[OutputPiece] | None = None
 
     def begin(self, record: CellRecord, total: int) -> None:
         """A cell begins; what comes next is its output."""
         heading = f"[{record.index + 1}/{total}] {record.title}".rstrip() if total > 1 else ""
         self._cell = _CellOutput(record, heading, self)
+        self.gather(record, "")
 
     def take(self, event: AnyEvent) -> None:
         """An event of the running cell."""
@@ -53,6 +58,22 @@ class Transcript:
         """Bring the output of the running cell's record up to date, for those who watch."""
         if self._cell is not None:
             self._cell.refresh()
+
+    def gather_pieces(self) -> None:
+        """From now on keep every piece of text until `take_pieces` fetches it."""
+        self._pieces = []
+
+    def gather(self, record: CellRecord, text: str) -> None:
+        """Keep a piece, if anybody wants pieces."""
+        if self._pieces is not None:
+            self._pieces.append((record, text))
+
+    def take_pieces(self) -> list[OutputPiece]:
+        """The pieces since the last time, in order; each is handed out once."""
+        pieces = self._pieces or []
+        if pieces:
+            self._pieces = []
+        return pieces
 
     def close(self) -> None:
         """Release the artifact's descriptor."""
@@ -202,6 +223,7 @@ class _CellOutput:
             self._head()
         self._transcript.sink.write(text)
         self._capture.write(text)
+        self._transcript.gather(self._record, text)
         self._at_line_start = text.endswith("\n")
 
     def _write_block(self, text: str) -> None:

@@ -10,7 +10,7 @@ from pisces.environment.lookup import InterpreterLookup
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
 from pisces.sessions.pool import SessionPool
-from pisces.sessions.progress import OnUpdate
+from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.settings.schema import Settings
 
 
@@ -29,6 +29,9 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
 
     owner: str = "runtime"
     on_update: OnUpdate | None = None
+    """Hears how things stand, every now and then."""
+    on_output: OnOutput | None = None
+    """Gets the output itself, every character once and in order, while the cells run."""
     abort: anyio.Event | None = None
     """Set it to stop the call; the result then says `interrupted`."""
     read_with: str = "Read artifact://{id}"

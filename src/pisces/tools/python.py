@@ -131,9 +131,13 @@ class _PythonCall:
         """Run; stop when the caller sets the event."""
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, abort)
-            result = await self.run(cells, one_off)
-            group.cancel_scope.cancel()
-        return result
+            try:
+                return await self.run(cells, one_off)
+            except PiscesError as error:
+                failure = error  # Raised outside: the task group would wrap it.
+            finally:
+                group.cancel_scope.cancel()
+        raise failure
 
     async def _watch(self, abort: anyio.Event) -> None:
         await abort.wait()
@@ -180,7 +184,7 @@ class _PythonCall:
             deadline=self._deadline,
             transcript=transcript,
             stop=self._stop,
-            progress=Progress(self._context.on_update, transcript),
+            progress=Progress(self._context.on_update, transcript, on_output=self._context.on_output),
         )
         try:
             report = await call.run()

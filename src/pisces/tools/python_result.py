@@ -24,7 +24,10 @@ async def python_result(
 ) -> ToolResult:
     """The result of a call that ran, or was stopped before it could."""
     dump = transcript.sink.dump()
-    text = _text(report, transcript, dump, deadline, read_with)
+    before, after = _notices(report), _closing(report, deadline)
+    text = "\n\n".join(
+        part for part in ("\n".join(before), _output(report, transcript, dump, read_with), "\n".join(after)) if part
+    )
     content: list[Block] = [TextBlock(text)]
     for image in transcript.images:
         if image.mime_type != SVG:
@@ -34,6 +37,7 @@ async def python_result(
                 content.append(await anyio.to_thread.run_sync(for_model, image.data, image.mime_type))
     content += [_json_block(number, value) for number, value in enumerate(transcript.json_outputs, 1)]
     details = _details(report, transcript, session, dump)
+    details.notices = before + after
     return ToolResult(content=content, details=details, is_error=details.is_error)
 
 
@@ -56,14 +60,19 @@ def _details(report: RunReport, transcript: Transcript, session: Session, dump: 
     )
 
 
-def _text(report: RunReport, transcript: Transcript, dump: Dump, deadline: Deadline, read_with: str) -> str:
+def _output(report: RunReport, transcript: Transcript, dump: Dump, read_with: str) -> str:
     output = dump.text.removesuffix("\n") + truncation_notice(dump, read_with)
     if not output and report.outcome == "ok":
         output = "(no text output)" if transcript.images or transcript.json_outputs else "(no output)"
-    notices = [f"[State: {report.state}] {notice}" for notice in report.notices]
-    closing = [*_why_it_ended(report, deadline), *report.notes, *_failure(report)]
-    parts = ["\n".join(notices), output, "\n".join(closing)]
-    return "\n\n".join(part for part in parts if part)
+    return output
+
+
+def _notices(report: RunReport) -> list[str]:
+    return [f"[State: {report.state}] {notice}" for notice in report.notices]
+
+
+def _closing(report: RunReport, deadline: Deadline) -> list[str]:
+    return [*_why_it_ended(report, deadline), *report.notes, *_failure(report)]
 
 
 def _why_it_ended(report: RunReport, deadline: Deadline) -> list[str]:
