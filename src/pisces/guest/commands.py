@@ -124,6 +124,9 @@ def _start(command: str | Sequence[str], *, stdout: int | None, stderr: int | No
 def _communicate(process: subprocess.Popen[bytes]) -> tuple[bytes | None, bytes | None]:
     try:
         return process.communicate()
+    except KeyboardInterrupt:
+        _end(process)
+        raise KeyboardInterrupt from None  # Where in `subprocess` it waited says nothing to the user.
     except BaseException:
         _end(process)
         raise

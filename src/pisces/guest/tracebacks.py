@@ -30,7 +30,7 @@ class UsageError(Exception):
 def describe(error: BaseException) -> tuple[str, str, list[str]]:
     """The name of the error, its text, and the lines of its traceback, whatever the exception's own methods do."""
     name = type(error).__name__
-    text = _text(error)
+    text = "" if isinstance(error, SystemExit) and error.code is None else _text(error)
     if isinstance(error, (UsageError, SystemExit)):
         return name, text, [f"{name}: {text}" if text else name]
     try:

@@ -112,7 +112,8 @@ def test_our_own_future_imports_are_not_the_users(shell: RecordedShell) -> None:
 def test_system_exit_is_an_error_with_a_code(shell: RecordedShell, argument: str, code: int) -> None:
     outcome = shell.error(f"raise SystemExit({argument})")
     assert (outcome.ename, outcome.exit_code) == ("SystemExit", code)
-    assert len(outcome.traceback) == 1
+    assert outcome.traceback == [f"SystemExit: {outcome.evalue}" if outcome.evalue else "SystemExit"]
+    assert outcome.evalue != "None"
 
 
 def test_an_interrupted_cell_says_so(shell: RecordedShell) -> None:
