@@ -1,0 +1,105 @@
+"""The `pisces` command: finds the command that was asked for, and turns every ending into an exit code."""
+
+import os
+import sys
+from collections.abc import Sequence
+
+import click
+
+from pisces.cli.group import LazyGroup
+from pisces.errors import InvalidCall, PiscesError, SettingsError
+
+BAD_USE = 2
+FAILED = 1
+INTERRUPTED = 130
+OUTPUT_CLOSED = 141
+
+_SWITCHES = frozenset({"PI_DEBUG", "PI_DEBUG_STARTUP", "PI_PYTHON_IPC_TRACE"})
+
+_HELP = """A Python that remembers, for agents and the people beside them.
+
+Pisces runs code in a kernel of your own interpreter and shows what it says: text, errors and rich output, bounded and
+complete.
+
+\b
+  pisces run -c "x = 41" -c "x + 1"    run two cells
+  pisces run analysis.py               run a file, cell by cell
+  pisces doctor                        see whether everything works
+
+`pisces COMMAND --help` tells more about each command.
+"""
+
+cli = LazyGroup(
+    name="pisces",
+    help=_HELP,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    commands_at={
+        "run": ("pisces.cli.run:run", "Run Python code, cell by cell."),
+        "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),
+        "settings": ("pisces.cli.settings:settings", "List the settings, and where each comes from."),
+        "doctor": ("pisces.cli.doctor:doctor", "Check that everything works, and say how to mend what does not."),
+        "setup": ("pisces.cli.setup:setup", "Set up what Pisces needs."),
+    },
+)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run the command line and return its exit code; nothing is raised."""
+    _fill_standard_descriptors()
+    try:
+        _heed_switches()
+        code = cli.main(args=arguments, prog_name="pisces", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except (KeyboardInterrupt, click.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        _discard_output()
+        return OUTPUT_CLOSED
+    except PiscesError as error:
+        return _tell(error)
+    except Exception as error:  # noqa: BLE001 - the last place where anything can be said about it
+        from pisces.cli.mishap import tell_mishap
+
+        return tell_mishap(error)
+    return code if isinstance(code, int) else 0
+
+
+def _heed_switches() -> None:
+    """Switch on what a `PI_` variable asks for. Without any, nothing is imported for it."""
+    if not _SWITCHES.isdisjoint(os.environ):
+        from pisces.cli.switched import switch_on
+
+        switch_on(os.environ)
+
+
+def _tell(error: PiscesError) -> int:
+    from pisces.settings.switches import read_switches
+
+    if read_switches(os.environ).debug:
+        import traceback
+
+        traceback.print_exception(error)
+    else:
+        click.echo(f"Error: {error.explain()}", err=True)
+    return BAD_USE if isinstance(error, (InvalidCall, SettingsError)) else FAILED
+
+
+def _discard_output() -> None:
+    """Nobody reads our output any more: let what is still buffered go nowhere, without a word about it."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    os.dup2(nowhere, 1)
+    os.close(nowhere)
+
+
+def _fill_standard_descriptors() -> None:
+    """A caller may start us with 0, 1 or 2 closed; a file opened later must not get the number of one of them."""
+    while (number := os.open(os.devnull, os.O_RDWR)) <= 2:
+        os.set_inheritable(number, True)
+    os.close(number)
+    if sys.stdout is None:
+        sys.stdout = os.fdopen(1, "w", encoding="utf-8", closefd=False)
+    if sys.stderr is None:
+        sys.stderr = os.fdopen(2, "w", encoding="utf-8", closefd=False)

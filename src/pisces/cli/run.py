@@ -1,0 +1,80 @@
+"""`pisces run`: run cells and show what they say while they say it."""
+
+import os
+from pathlib import Path
+
+import click
+
+_EXIT_CODES = """\b
+Exit code:
+  0    every cell went well
+  1    a cell failed, or its kernel crashed
+  2    the command was used in a wrong way; nothing was run
+  124  the time ran out
+  130  interrupted with Ctrl+C (a second Ctrl+C ends at once)
+"""
+
+
+@click.command(
+    epilog=_EXIT_CODES,
+    short_help="Run Python code, cell by cell.",
+)
+@click.argument("file", required=False)
+@click.option("-c", "codes", metavar="CODE", multiple=True, help="Code to run; each -c is a cell of its own.")
+@click.option("--cwd", metavar="DIR", help="The folder to run in, and whose settings and .venv count.")
+@click.option(
+    "--timeout",
+    metavar="SECONDS",
+    type=float,
+    help="Time for everything together: 30 unless given, at least 1, at most the setting python.maxTimeout.",
+)
+@click.option("--reset", is_flag=True, help="Begin with a fresh kernel.")
+@click.option("--interpreter", metavar="PYTHON", help="The Python to run the code with: a path or a command.")
+@click.option("--keep-going", is_flag=True, help="Run the cells after a failed one too.")
+@click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object, and nothing else.")
+@click.option("--no-stream", is_flag=True, help="Print the result at the end, bounded, as an agent gets it.")
+def run(
+    file: str | None,
+    codes: tuple[str, ...],
+    cwd: str | None,
+    timeout: float | None,
+    *,
+    reset: bool,
+    interpreter: str | None,
+    keep_going: bool,
+    as_json: bool,
+    no_stream: bool,
+) -> int:
+    """Run Python code in a kernel of your own interpreter.
+
+    FILE is split into cells at lines that begin with `# %%`; what follows on such a line is the cell's title. `-` or
+    nothing reads standard input. All cells run in one kernel, so each sees what the ones before it did, and the first
+    that fails is the last that runs.
+
+    Output is shown as it comes, whole. What there is to say about the run itself (that a cell failed, that the time ran
+    out) goes to standard error.
+
+    \b
+      pisces run -c "import os; x = 41" -c "x + 1"
+      pisces run analysis.py --timeout 300
+      echo "print(6 * 7)" | pisces run
+    """
+    from pisces.cli.run_cells import CellsToRun, Show, run_cells
+    from pisces.cli.source import read_cells
+
+    cells = read_cells(file, codes)
+    settings = {} if interpreter is None else {"python.interpreter": _from_here(interpreter)}
+    params: dict[str, object] = {"cells": [{"code": cell.code, "title": cell.title} for cell in cells]}
+    if timeout is not None:
+        params["timeout"] = timeout
+    if reset:
+        params["reset"] = True
+    show: Show = "json" if as_json else "whole" if no_stream else "live"
+    return run_cells(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
+
+
+def _from_here(interpreter: str) -> str:
+    """A path that the user typed counts from the folder they are in, not from --cwd."""
+    if os.sep not in interpreter or interpreter.startswith("~"):
+        return interpreter
+    return str(Path.cwd() / interpreter)
