@@ -83,7 +83,7 @@ CELLS = {
     "numbered prompts of vi": "[ins] In [3]: x",
     "numbered prompts before a magic": "In [12]: %cd\n",
     "a magic after an f-string": "f'{x!r} {y:>{width}}'\n%cd",
-    "a magic after a raw string": "r'\\'\n%cd'",
+    "a magic after a raw string": "r'\\\\'\n%cd",
     "a magic after a semicolon": "a = 1;\n%cd",
     "a magic after a modulo": "x = 5 %3\n%cd",
     "a magic after a decorated function": "@dec\ndef f(): pass\n%cd",
