@@ -16,6 +16,7 @@ from types import ModuleType
 from . import stdin
 from .channel import FrameWriter, RequestReader
 from .interrupts import Interrupts
+from .outcomes import outcome_of, without_our_frames
 from .shell_contract import CellOutcome, Shell
 from .streams import StandardStreams, private_duplicate
 from .variables import NamespaceWatch
@@ -39,7 +40,7 @@ class ShellChannel:
 
     def result(self, data: dict[str, Any], metadata: dict[str, Any], execution_count: int) -> None:
         """Show the value of the cell's last expression."""
-        self._frames.send_in_order("result", bundle=data, metadata=metadata, execution_count=execution_count)
+        self._frames.send_in_order("result", hold=True, bundle=data, metadata=metadata, execution_count=execution_count)
 
     def clear_output(self, wait: bool) -> None:
         """Take back the cell's output so far."""
@@ -102,7 +103,6 @@ class KernelLoop:
     def _execute(self, request: dict[str, Any]) -> None:
         self._frames.cell = request["id"]
         self._streams.begin_cell()
-        self._frames.send("started")
         outcome = self._run_cell(request)
         if outcome.status != "ok":
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
@@ -119,10 +119,10 @@ class KernelLoop:
     def _run_cell(self, request: dict[str, Any]) -> CellOutcome:
         outcome = None
         try:
-            self._prepare(request)
             self._interrupts.begin_cell()
             try:
-                outcome = self._shell.run_cell(
+                self._frames.send("started")  # From here on the host may interrupt, and it is the cell's.
+                outcome = self._prepare(request) or self._shell.run_cell(
                     request["code"],
                     silent=bool(request.get("silent")),
                     store_history=bool(request.get("store_history", True)),
@@ -134,11 +134,17 @@ class KernelLoop:
             self._interrupts.end_cell()
         return outcome or CellOutcome.interrupted()
 
-    def _prepare(self, request: dict[str, Any]) -> None:
-        if request.get("env"):
-            os.environ.update(request["env"])
-        if request.get("cwd"):
-            os.chdir(request["cwd"])
+    def _prepare(self, request: dict) -> CellOutcome | None:
+        """Set the variables and the folder that the request names; what cannot be set is the cell's error."""
+        try:
+            if request.get("env"):
+                os.environ.update(request["env"])
+            if request.get("cwd"):
+                os.chdir(request["cwd"])
+        except (OSError, ValueError) as error:
+            without_our_frames(error.__traceback__)
+            return outcome_of(error)
+        return None
 
 
 def _make_shell(channel: ShellChannel) -> tuple[Shell, str]:

@@ -1,0 +1,33 @@
+"""Cells that several cases use, or that the scripted kernel has to know by their text."""
+
+DISPLAYS = """
+try:
+    from IPython.display import clear_output, display, update_display
+except ImportError:
+    pass  # They are builtins there.
+"""
+SPIN = "print('ready', flush=True)\nwhile True: pass"
+SLEEP = "import time\nprint('ready', flush=True)\ntime.sleep(60)"
+AWAIT = "import asyncio\nprint('ready', flush=True)\nawait asyncio.sleep(60)"
+CHILD_SLEEPS = "import os\nprint('ready', flush=True)\nos.system('sleep 60')"
+CATCH_AND_GO_ON = """
+import time
+print('ready', flush=True)
+try:
+    time.sleep(60)
+except KeyboardInterrupt:
+    print('caught')
+"""
+NEVER_STOP = """
+import time
+print('ready', flush=True)
+while True:
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+"""
+KILL_ITSELF = "import os, signal\nprint('last words')\nos.write(1, b'')\nimport sys; sys.stdout.flush()\nos.kill(os.getpid(), signal.SIGKILL)"
+SEGFAULT = "import ctypes\nctypes.string_at(0)"
+LEAVE_WITH_0 = "import os\nos._exit(0)"
+LEAVE_WITH_3 = "import os\nos._exit(3)"
