@@ -1,7 +1,6 @@
 """The guest's side of the wire: frames out, requests in.
 
-Every frame that has a place in the output carries the number of the marker that was written to both output pipes
-just before it. Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
+Every frame that has a place in the output carries the number of the marker behind which the text after it stands. Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
 many megabytes.
 """
 
@@ -38,33 +37,50 @@ class FrameWriter:
     def __init__(self, fd: int, streams: StandardStreams) -> None:
         self._fd: int | None = private_duplicate(fd)
         self._streams = streams
+        self._held = b""
         self.cell: int | None = None
+        streams.order.release_frames = self._release
         os.register_at_fork(after_in_child=self._close)
 
     def send(self, kind: str, **fields: object) -> None:
         """Send a frame that says nothing about the place of output."""
-        self._write({"type": kind, "id": self.cell, **fields})
+        data = encode_frame({"type": kind, "id": self.cell, **fields})
+        with self._streams.order.lock:
+            self._write(data)
 
-    def send_in_order(self, kind: str, **fields: object) -> None:
-        """Send a frame that stands after all output before it, and before all output after it."""
+    def send_in_order(self, kind: str, *, hold: bool = False, **fields: object) -> None:
+        """Send a frame that stands after all output before it, and before all output after it.
+
+        With `hold` it waits for the next frame or text, so that both wake the host only once.
+        """
         self._streams.flush()
         with self._streams.order.lock:
-            if self._fd is None:
-                return  # A process that user code forked: the host hears only its text.
-            self._write({"type": kind, "id": self.cell, "mark": self._streams.order.mark(), **fields})
-
-    def _write(self, frame: dict[str, Any]) -> None:
-        data = encode_frame(frame)
-        with self._streams.order.lock:
-            if self._fd is None:
-                return
-            if len(data) <= _PART_BYTES:
-                write_all(self._fd, data)
+            mark, marked = self._streams.order.place()
+            data = encode_frame({"type": kind, "id": self.cell, "mark": mark, "marked": marked, **fields})
+            if hold:
+                self._held += data
             else:
-                self._write_parts(self._fd, data)
+                self._write(data)
 
-    def _write_parts(self, fd: int, data: bytes) -> None:
-        text = data.decode("utf-8")
+    def _release(self) -> None:
+        if self._held:
+            self._write(b"")
+
+    def _write(self, data: bytes) -> None:
+        data, self._held = self._held + data, b""
+        if self._fd is None:
+            return  # A process that user code forked: the host hears only its text.
+        if len(data) <= _PART_BYTES:
+            write_all(self._fd, data)
+            return
+        for line in data.splitlines(keepends=True):
+            if len(line) <= _PART_BYTES:
+                write_all(self._fd, line)
+            else:
+                self._write_parts(self._fd, line)
+
+    def _write_parts(self, fd: int, line: bytes) -> None:
+        text = line.decode("utf-8")
         size = _PART_BYTES // 4  # In characters: escaped and encoded, a part stays well below the limit.
         for seq, start in enumerate(range(0, len(text), size)):
             last = start + size >= len(text)
@@ -72,6 +88,7 @@ class FrameWriter:
             write_all(fd, _encode(part).encode("utf-8") + b"\n")
 
     def _close(self) -> None:
+        self._held = b""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None

@@ -7,17 +7,16 @@ import warnings
 from types import ModuleType
 from typing import Any
 
-from IPython.core.displayhook import DisplayHook
 from IPython.core.displaypub import DisplayPublisher
-from IPython.core.interactiveshell import InteractiveShell
 from traitlets.config import Config
 
 from . import figures
+from .ipython_shortcuts import QuickInput, QuickResult
 from .outcomes import outcome_of, without_our_frames
 from .shell_contract import CellOutcome, Channel
 
 
-class _ResultHook(DisplayHook):
+class _ResultHook(QuickResult):
     """Sends the value of the last expression instead of printing it."""
 
     channel: Channel
@@ -59,10 +58,10 @@ class _Publisher(DisplayPublisher):
         self.channel.clear_output(bool(wait))
 
 
-class _Interactive(InteractiveShell):
+class _Interactive(QuickInput):
     """InteractiveShell that keeps its last traceback for us, runs commands on our pipes and never exits."""
 
-    system = InteractiveShell.system_raw  # Straight to fd 1 and fd 2; the piped one would open a terminal.
+    system = QuickInput.system_raw  # Straight to fd 1 and fd 2; the piped one would open a terminal.
     last_traceback: list[str] | None = None
 
     def showtraceback(self, exc_tuple: Any = None, *args: Any, **options: Any) -> None:

@@ -1,17 +1,19 @@
 """Standard output and standard error of a kernel: raw bytes on fd 1 and fd 2, in an order the host can rebuild.
 
 Text is not framed. `sys.stdout` and `sys.stderr` write to the same pipes as child processes and C code, and the host
-reads those raw. So that it can put the two pipes and the frames together again, `OutputOrder.mark` writes a numbered
-marker with a secret nonce to both pipes: before every frame that has a place in the output, and whenever Python
-turns from one stream to the other.
+reads those raw. So that it can put the two pipes and the frames together again, `OutputOrder` writes numbered markers
+with a secret nonce to both pipes: between text and a frame, and where Python turns from one stream to the other.
 """
 
 from __future__ import annotations
 
+import array
+import fcntl
 import io
 import os
 import select
 import sys
+import termios
 import threading
 import time
 
@@ -30,8 +32,6 @@ _PRIVATE_FD = 100  # Well above what programs that count their descriptors from 
 
 def private_duplicate(fd: int) -> int:
     """A copy of a descriptor at a high number, not inherited by programs that the user starts."""
-    import fcntl
-
     return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _PRIVATE_FD)
 
 
@@ -46,41 +46,75 @@ def write_all(fd: int, data: bytes) -> None:
 
 
 class OutputOrder:
-    """Who wrote last, and the markers between. One lock orders markers, raw writes and frames."""
+    """Who wrote last, and the markers between. One lock orders markers, raw writes and frames.
+
+    A marker in front of a frame is written only when there is something in the pipes that it must be told from.
+    Otherwise it is owed: the frame names its number already, and it is written in front of the next text.
+    """
 
     def __init__(self, nonce: str) -> None:
         self.lock = threading.RLock()
         self.stdout_pipe = private_duplicate(1)
         self.stderr_pipe = private_duplicate(2)
         self.children = False  # A child has been started in this cell: anybody may have written in between.
+        self.release_frames: Callable[[], None] = _nothing
+        """Sends the frames that are held back: they stand before the text that comes now."""
         self._prefix = b"\x1ep" + nonce.encode("ascii")
         self._sequence = 0
+        self._owed = False
         self._last: _RawWriter | None = None
         self._enabled = True
 
-    def mark(self) -> int:
-        """Write the next marker to both pipes and return its number. The caller holds the lock."""
-        self._sequence += 1
+    def place(self) -> tuple[int, bool]:
+        """The place of a frame: after all text in front of the marker of this number, which is written or owed.
+
+        The caller has flushed the streams and holds the lock.
+        """
+        if _unread(self.stdout_pipe) or _unread(self.stderr_pipe):
+            self.mark()
+            return self._sequence, True
+        if not self._owed:
+            self._sequence += 1
+            self._owed = True
+        return self._sequence, False
+
+    def mark(self) -> None:
+        """Write a marker to both pipes: what follows comes after all that was written or sent before."""
+        if not self._enabled:
+            return
+        self.release_frames()
+        if not self._owed:
+            self._sequence += 1
+        self._owed = False
         self._last = None
         marker = b"%s%08x\n" % (self._prefix, self._sequence)
         write_all(self.stdout_pipe, marker)
         write_all(self.stderr_pipe, marker)
-        return self._sequence
 
     def turn_to(self, writer: _RawWriter) -> None:
-        """Mark the place where Python turns from one stream to the other. The caller holds the lock."""
-        if self._last is not writer:
-            if self._last is not None and self._enabled:
-                self.mark()
-            self._last = writer
-        elif self.children and self._enabled:
+        """Mark the place where Python turns to a stream from the other one, or from frames. The caller has the lock."""
+        if self._owed or self.children or (self._last is not writer and self._last is not None):
             self.mark()
-            self._last = writer
+        self._last = writer
 
     def disown(self) -> None:
         """In a process that user code forked: write on, but never a marker."""
         self._enabled = False
         self.lock = threading.RLock()
+
+
+def _nothing() -> None:
+    pass
+
+
+def _unread(pipe: int) -> bool:
+    """Whether the host has yet to read something from the pipe; True where the system does not tell."""
+    count = array.array("i", [0])
+    try:
+        fcntl.ioctl(pipe, termios.FIONREAD, count)
+    except OSError:
+        return True
+    return count[0] > 0
 
 
 class _RawWriter(io.RawIOBase):
@@ -166,10 +200,11 @@ class StandardStreams:
 
     def _on_audit(self, event: str, args: object) -> None:
         if event in _CHILD_STARTS and StandardStreams.current is self:
-            # What was printed before a child starts must stand before what the child writes.
-            self.order.children = True
-            if not self.order.lock._is_owned():  # type: ignore[attr-defined]
-                self.stdout.flush()
+            # What was printed or shown before a child starts must stand before what the child writes.
+            self.stdout.flush()
+            with self.order.lock:
+                self.order.children = True
+                self.order.mark()
 
     def _in_forked_child(self) -> None:
         self.order.disown()

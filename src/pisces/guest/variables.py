@@ -8,6 +8,7 @@ in a container, the elements at its ends differ.
 from __future__ import annotations
 
 import weakref
+from itertools import takewhile
 from types import ModuleType
 
 TYPE_CHECKING = False
@@ -21,30 +22,45 @@ _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
 
 
 class NamespaceWatch:
-    """Compares the namespace with how it was at the last look."""
+    """Compares the namespace with how it was at the last look.
+
+    A look costs time by the number of the user's names, not by the size of the namespace, in which IPython keeps
+    every input under a name of its own.
+    """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self.reserved: set[str] = set()
         self._seen: dict[str, tuple[Any, ...]] = {}
+        self._remember_end()
 
     def reset(self) -> None:
         """Take what is there now as given: it belongs to the kernel, not to the user."""
         self.reserved = set(self._namespace)
         self._seen = {}
+        self._remember_end()
 
     def changes(self) -> dict[str, Any]:
         """What was added, changed and removed since the last look; listed in order of name, at most 20 in all."""
-        now = {
-            name: _fingerprint(value)
-            for name, value in list(self._namespace.items())
-            if type(name) is str and not name.startswith("_") and name not in self.reserved
-        }
-        before, self._seen = self._seen, now
+        namespace, before = self._namespace, self._seen
+        names = [*filter(namespace.__contains__, before), *self._new_names()]
+        now = self._seen = {name: _fingerprint(namespace[name]) for name in names}
         added = sorted(name for name in now if name not in before)
         changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
         removed = sorted(name for name in before if name not in now)
         return self._report(added, changed, removed)
+
+    def _new_names(self) -> list[str]:
+        """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""
+        new = list(takewhile(self._newest.__ne__, reversed(self._namespace)))
+        if len(self._namespace) != self._size + len(new) or not self._namespace.keys() >= self._seen.keys():
+            new = list(self._namespace)
+        self._remember_end()
+        return [name for name in new if name[:1] != "_" and name not in self._seen and name not in self.reserved]
+
+    def _remember_end(self) -> None:
+        self._size = len(self._namespace)
+        self._newest = next(reversed(self._namespace), "")
 
     def describe(self, name: str) -> dict[str, Any]:
         """One name, with the type and the shape or length of its value."""

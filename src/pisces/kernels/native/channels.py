@@ -11,7 +11,7 @@ from typing import Literal
 
 Pipe = Literal["frames", "stdout", "stderr"]
 PIPES: tuple[Pipe, ...] = ("frames", "stdout", "stderr")
-_READ_BYTES = 1 << 18
+_READ_BYTES = 1 << 18  # More than a pipe holds: one read empties it.
 
 
 class Channels:
@@ -27,6 +27,7 @@ class Channels:
             self._fds[name] = self._pipe()
         self._trace = self._pipe()
         self._paused: set[Pipe] = set(PIPES)
+        self._ready: set[Pipe] = set()
         self._ended: set[Pipe] = set()
         self._waiter: asyncio.Future[None] | None = None
         self.active = False
@@ -56,6 +57,11 @@ class Channels:
             sent = 0
         if sent < len(data):
             await self._loop.sock_sendall(self._control, data[sent:])
+
+    def take_ready(self) -> set[Pipe]:
+        """The pipes that have become readable since this was last asked."""
+        ready, self._ready = self._ready, set()
+        return ready
 
     def read(self, pipe: Pipe) -> bytes:
         """What is there now; empty when there is nothing, or the pipe has ended."""
@@ -109,6 +115,7 @@ class Channels:
 
     def _on_readable(self, pipe: Pipe) -> None:
         if self._waiter is not None:
+            self._ready.add(pipe)
             self.wake()
         elif not self.active:
             # Output between cells stays in the pipe for the next cell; it must not keep the loop spinning.

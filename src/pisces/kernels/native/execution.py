@@ -2,10 +2,11 @@
 
 import math
 import time
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 
 from pisces.kernels.native import frames
-from pisces.kernels.native.order import StreamName
+from pisces.kernels.native.channels import PIPES
+from pisces.kernels.native.order import STREAMS, StreamName
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.zygote import GUEST
 from pisces.model.events import (
@@ -58,57 +59,59 @@ class NativeExecution:
             self._interrupt_wanted = True
 
     def _collect(self) -> list[AnyEvent]:
-        process = self._process
-        dead = not process.alive
-        data = process.channels.read("frames")
+        """What can be read now, in order.
+
+        Text is read before frames: a frame that was sent before some text is then there when that text is.
+        """
+        channels = self._process.channels
+        dead = not self._process.alive
+        ready: Container[str] = PIPES if dead else channels.take_ready()
+        text = [self._read(name) for name in STREAMS if name in ready]
         events: list[AnyEvent] = []
-        if data:
-            for frame in process.frames.feed(data):
-                self._take_frame(frame, events)
-                if self.done:
-                    break
-            if events:
-                return events
-        self._read("stdout")
-        self._read("stderr")
-        self._take_text(events)
-        if not events and not data and dead:
-            self._finish_dead(events)
+        if "frames" in ready or any(text):
+            self._take_frames(events)
+        if not self.done:
+            self._add_text(events, None)
+            if dead and not events and not any(text):
+                self._finish_dead(events)
         return events
 
-    def _read(self, name: StreamName) -> None:
+    def _read(self, name: StreamName) -> bool:
         data = self._process.channels.read(name)
         if data:
             self._process.order.feed(name, data)
+        return bool(data)
 
-    def _take_text(self, events: list[AnyEvent]) -> None:
-        for name, text in self._process.order.take():
-            events.append(Stream(name, text))
+    def _take_frames(self, events: list[AnyEvent]) -> None:
+        """Take all frames that have come: one read is larger than what a pipe holds."""
+        data = self._process.channels.read("frames")
+        for frame in self._process.frames.feed(data) if data else ():
+            self._take_frame(frame, events)
+            if self.done:
+                return
 
     def _take_frame(self, frame: frames.GuestFrame, events: list[AnyEvent]) -> None:
         if isinstance(frame, frames.PlacedFrame):
-            self._read_up_to(frame.mark, events)
+            if frame.marked:
+                self._read_up_to(frame.mark)
+            self._add_text(events, frame.mark)
         event = self._as_event(frame)
         if event is None:
             self._foreign += 1
-        elif isinstance(event, Done):
-            self.done = True
-            events.append(event)
-        else:
-            events.append(event)
+            return
+        self.done = isinstance(event, Done)
+        events.append(event)
 
-    def _read_up_to(self, mark: int, events: list[AnyEvent]) -> None:
+    def _read_up_to(self, mark: int) -> None:
         """All text that stands before a frame: the guest wrote it before the frame, so it is there to be read."""
         order = self._process.order
-        for name in ("stdout", "stderr"):
-            while not order.reached(name, mark):
-                data = self._process.channels.read(name)
-                if not data:
-                    break
-                order.feed(name, data)
-                if len(data) >= 1 << 16:
-                    self._take_text(events)
-        self._take_text(events)
+        for name in STREAMS:
+            while not order.reached(name, mark) and self._read(name):
+                pass
+
+    def _add_text(self, events: list[AnyEvent], before: int | None) -> None:
+        for name, text in self._process.order.take(before):
+            events.append(Stream(name, text))
 
     def _as_event(self, frame: frames.GuestFrame) -> AnyEvent | None:
         """What a frame says; None if it says nothing to this cell."""
@@ -147,7 +150,7 @@ class NativeExecution:
         if not process.cleared.is_set() and time.monotonic() - self._dead_since < _CLEAR_CAP:
             return
         process.order.finish()
-        self._take_text(events)
+        self._add_text(events, None)
         assert process.exit is not None
         ended = ProcessExit(process.exit.code, process.exit.signal, _where(process.channels.read_trace()))
         self.done = True

@@ -39,9 +39,11 @@ class InputFrame(_Frame, frozen=True, tag="input"):
 
 
 class PlacedFrame(_Frame, frozen=True, kw_only=True):
-    """A frame with a place in the output: after the marker of this number on both pipes."""
+    """A frame with a place in the output: after all text in front of the marker of this number."""
 
     mark: int
+    marked: bool = True
+    """Whether that marker is in the pipes already; if not, all text in front of it had been read before."""
 
 
 class DisplayFrame(PlacedFrame, frozen=True, kw_only=True, tag="display"):

@@ -8,6 +8,7 @@ import codecs
 from typing import Literal
 
 StreamName = Literal["stdout", "stderr"]
+STREAMS: tuple[StreamName, ...] = ("stdout", "stderr")
 Piece = tuple[StreamName, str]
 
 _NUMBER_DIGITS = 8
@@ -81,17 +82,17 @@ class StreamOrder:
             pipe.finish()
             pipe.mark = 1 << 62
 
-    def take(self) -> list[Piece]:
-        """The text whose place is certain: up to the last marker that both pipes have reached, and what follows it."""
+    def take(self, before: int | None = None) -> list[Piece]:
+        """The text whose place is certain, in order; with `before`, only what stands in front of that marker."""
         out, err = self._pipes["stdout"], self._pipes["stderr"]
-        if not err.segments:
-            if not out.segments:
-                return []
-            if out.mark <= err.mark:
-                return _drain(out)
-        elif not out.segments and err.mark <= out.mark:
+        if not out.segments and not err.segments:
+            return []
+        settled = min(out.mark, err.mark) if before is None else before - 1
+        if not err.segments and out.segments[-1][0] <= settled:
+            return _drain(out)
+        if not out.segments and err.segments[-1][0] <= settled:
             return _drain(err)
-        return self._merge(min(out.mark, err.mark))
+        return self._merge(settled)
 
     def _merge(self, settled: int) -> list[Piece]:
         pieces: list[tuple[int, Piece]] = []

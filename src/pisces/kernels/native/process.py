@@ -55,11 +55,11 @@ class KernelProcess:
         if not self.cleared.is_set():
             if self.alive:
                 self._zygote.kill(self._name)
-            with anyio.move_on_after(_END_CAP):
+            with anyio.move_on_after(_END_CAP) as patience:
                 await self.cleared.wait()
-            self._end_group()
-        if self.exit is None:
-            self.on_exited(ProcessExit(signal=signal.SIGKILL))
+            if patience.cancelled_caught:  # The supervisor does not answer.
+                self.on_exited(self.exit or ProcessExit(signal=signal.SIGKILL))
+                self.on_cleared()
 
     def start_error(self) -> KernelStartError:
         """Why it did not come up, in its own words where it had any."""

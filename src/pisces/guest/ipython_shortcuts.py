@@ -1,0 +1,76 @@
+"""Ways around work of IPython's that cannot matter for the cell at hand; everything else goes the long way.
+
+Each one is taken only when its outcome is the same: a cell without special syntax need not be tokenized to find that
+out, one without `await` need not be compiled to see whether it needs a loop, and a number has no HTML.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from IPython.core.autocall import IPyAutocall
+from IPython.core.displayhook import DisplayHook
+from IPython.core.interactiveshell import InteractiveShell
+
+from .transform import transform_cell
+
+_PLAIN_TYPES = (int, float, bool, complex, str, bytes)
+_FIRST_WORD = re.compile(r"\s*([^\W\d]\w*)")
+
+
+class QuickInput(InteractiveShell):
+    """Looks at a cell's text before it lets the transformers at it."""
+
+    def transform_cell(self, raw_cell: str) -> Any:
+        if self._is_plain(raw_cell):
+            return raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
+        return super().transform_cell(raw_cell)
+
+    def should_run_async(self, raw_cell: str, **options: Any) -> bool:
+        cell = options.get("transformed_cell") or raw_cell
+        if "await" not in cell and "async" not in cell:
+            return False
+        return bool(super().should_run_async(raw_cell, **options))
+
+    def _is_plain(self, cell: str) -> bool:
+        if self._has_own_transformers() or transform_cell(cell) != cell:
+            return False
+        if "\n" in cell.rstrip("\n"):
+            return True
+        return not self._may_be_automagic(cell)
+
+    def _has_own_transformers(self) -> bool:
+        """Whether somebody added transformers to the stock ones."""
+        manager = self.input_transformer_manager
+        counts = (len(manager.cleanup_transforms), len(manager.line_transforms), len(manager.token_transformers))
+        if not hasattr(self, "_stock_transformers"):
+            self._stock_transformers = counts
+        return bool(self.input_transformers_post) or counts != self._stock_transformers
+
+    def _may_be_automagic(self, line: str) -> bool:
+        """A single line like `ls` or `cd ..` may be a magic without its sign, and `exit` calls itself."""
+        found = _FIRST_WORD.match(line)
+        if found is None:
+            return False
+        word = found.group(1)
+        return word in self.magics_manager.magics["line"] or isinstance(self.user_ns.get(word), IPyAutocall)
+
+
+class QuickResult(DisplayHook):
+    """Asks only the plain formatter about values that have nothing else to show."""
+
+    def compute_format_data(self, result: Any) -> Any:
+        formatters = self.shell.display_formatter.formatters
+        if type(result) in _PLAIN_TYPES and not _has_own_formatter(type(result), formatters):
+            return {"text/plain": formatters["text/plain"](result)}, {}
+        return super().compute_format_data(result)
+
+
+def _has_own_formatter(kind: type, formatters: Any) -> bool:
+    """Whether somebody registered a rich formatter for such values."""
+    return any(
+        kind in formatter.type_printers or formatter.singleton_printers
+        for mime, formatter in formatters.items()
+        if mime != "text/plain"
+    )
