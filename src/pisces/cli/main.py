@@ -55,7 +55,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return error.exit_code
     except (KeyboardInterrupt, click.Abort):
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):
+        # No command of ours raises SystemExit: click does, when the reader of our output has gone.
         _discard_output()
         return OUTPUT_CLOSED
     except PiscesError as error:

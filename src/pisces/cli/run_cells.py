@@ -89,7 +89,7 @@ class _RunningCells:
         if said or output.is_terminal:
             output.begin_line()
         await output.drain()
-        for remark in said:
+        for remark in () if output.closed else said:
             click.echo(remark, err=True)
 
 

@@ -1,0 +1,127 @@
+"""The examination behind `pisces doctor`: settings, folders, interpreter, kernel, and what the system allows."""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+from pisces.cli.findings import Finding
+from pisces.cli.health_kernel import examine_kernel
+from pisces.environment.candidates import Candidate, candidates
+from pisces.environment.filter import filter_environment
+from pisces.environment.interpreter import PROBE_SECONDS, Interpreter, Search, resolve_interpreter
+from pisces.environment.probe import ProbeFailed, probe
+from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache
+from pisces.errors import PiscesError, SettingsError
+from pisces.kernels.deadline import Deadline
+from pisces.settings.load import LoadedSettings, load_settings
+from pisces.settings.paths import Paths
+from pisces.settings.schema import Settings
+
+_SECONDS: Final = 60.0
+"""For the whole examination."""
+
+
+async def examine() -> list[Finding]:
+    """Look at everything, for the folder and the environment at hand."""
+    cwd, environ = Path.cwd(), dict(os.environ)
+    paths, deadline = Paths.locate(environ), Deadline.after(_SECONDS)
+    loaded, finding = _examine_settings(cwd, environ)
+    findings = [finding, _examine_folders(paths)]
+    interpreter, finding = await _examine_interpreter(cwd, environ, loaded.settings, paths, deadline)
+    findings.append(finding)
+    if interpreter is not None:
+        findings += await examine_kernel(interpreter, cwd, environ, loaded, deadline)
+    later = "not in this version"
+    findings.append(Finding(name="checkpoints", status="off", summary=f"{later}: a crash loses the state"))
+    findings.append(Finding(name="gateway", status="off", summary=f"{later}: every kernel is native"))
+    return findings
+
+
+def _examine_settings(cwd: Path, environ: Mapping[str, str]) -> tuple[LoadedSettings, Finding]:
+    try:
+        loaded = load_settings(cwd, environ)
+    except SettingsError as error:
+        finding = Finding(
+            name="settings",
+            status="problem",
+            summary=str(error),
+            details=("The rest was examined with the defaults.",),
+            fix=error.hint,
+            blocks=True,
+        )
+        return load_settings(cwd, environ, Settings()), finding
+    changed = [f"{info.name} from {origin}" for info, _, origin in loaded.rows() if origin.layer != "default"]
+    summary = f"{len(changed)} changed" if changed else "all at their defaults"
+    return loaded, Finding(name="settings", status="ok", summary=summary, details=tuple(changed))
+
+
+def _examine_folders(paths: Paths) -> Finding:
+    """Whether there is a place for artifacts, caches and the log, and whether it is private."""
+    folder = paths.home
+    there = next(level for level in (folder, *folder.parents) if level.exists())
+    if not there.is_dir() or not os.access(there, os.W_OK | os.X_OK):
+        return Finding(
+            name="folders",
+            status="problem",
+            summary=f"{folder} cannot be used: {there} is not a folder that you can write to",
+            details=("Code runs, but long outputs are cut for good and nothing is cached.",),
+            fix="Make it writable, or set PISCES_HOME to a folder that is.",
+        )
+    places = (folder, paths.agent, paths.artifacts, paths.cache)
+    closed = [str(place) for place in places if place.exists() and not os.access(place, os.W_OK | os.X_OK)]
+    if closed:
+        fix = f"chmod u+rwx {' '.join(closed)}"
+        return Finding(name="folders", status="problem", summary=f"{closed[0]} is not writable", fix=fix)
+    if paths.artifacts.exists() and paths.artifacts.stat().st_mode & 0o077:
+        fix = f"chmod go-rwx {paths.artifacts}"
+        return Finding(
+            name="folders", status="problem", summary=f"{paths.artifacts} can be read by other users", fix=fix
+        )
+    summary = f"{folder}, private to you" if there == folder else f"{folder}, made when it is first needed"
+    return Finding(name="folders", status="ok", summary=summary)
+
+
+async def _examine_interpreter(
+    cwd: Path, environ: Mapping[str, str], settings: Settings, paths: Paths, deadline: Deadline
+) -> tuple[Interpreter | None, Finding]:
+    search = Search(
+        cwd=cwd, environ=environ, settings=settings, paths=paths, cache=ProbeCache(paths.cache), fresh=True
+    )
+    try:
+        found = await resolve_interpreter(search, deadline)
+    except PiscesError as error:
+        return None, Finding(
+            name="interpreter", status="problem", summary=str(error), fix=error.hint, blocks=True
+        )
+    version = "unknown version" if found.version is None else ".".join(map(str, found.version))
+    return found, Finding(
+        name="interpreter",
+        status="ok",
+        summary=f"{found.implementation} {version} at {found.path} (from {found.source})",
+        details=await _passed_over(search, deadline),
+    )
+
+
+async def _passed_over(search: Search, deadline: Deadline) -> tuple[str, ...]:
+    """Each place before the one that works, with the reason why it was not taken."""
+    refused: list[str] = []
+    if search.settings.python.interpreter:
+        return ()  # The one that was named is taken, or none.
+    for candidate in candidates(str(search.cwd), search.environ, search.paths):
+        why = await _why_not(candidate, search, deadline)
+        if why is None:
+            break
+        refused.append(f"passed over: {candidate.path} ({candidate.source}) {why}")
+    return tuple(refused)
+
+
+async def _why_not(candidate: Candidate, search: Search, deadline: Deadline) -> str | None:
+    if candidate.problem:
+        return candidate.problem
+    env = filter_environment(search.environ, (*search.settings.python.env.allow, *SHIM_VARIABLES))
+    try:
+        await probe(candidate.path, cwd=str(search.cwd), env=env, seconds=deadline.remaining(PROBE_SECONDS))
+    except ProbeFailed as failure:
+        return str(failure)
+    return None

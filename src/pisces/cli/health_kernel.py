@@ -1,0 +1,120 @@
+"""The part of the examination that starts a kernel: does it run code, with which shell, and how well is it guarded?"""
+
+import json
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+import anyio
+
+from pisces.cli.findings import Finding
+from pisces.environment.interpreter import Interpreter
+from pisces.environment.kernel_environment import kernel_environment
+from pisces.errors import PiscesError
+from pisces.kernels.base import ExecuteRequest, Kernel, LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.kernel import NativeKernel
+from pisces.kernels.native.zygotes import ZygotePool
+from pisces.model.events import Done, Error, Result, Stream
+from pisces.model.mime import TEXT_PLAIN
+from pisces.settings.load import LoadedSettings
+
+_ASK: Final = """\
+import json, os
+try:
+    import IPython
+    version = IPython.__version__
+except Exception:
+    version = None
+try:
+    os.close(os.pidfd_open(os.getpid()))
+    pidfd = True
+except (AttributeError, OSError):
+    pidfd = False
+print(json.dumps({"ipython": version, "pidfd": pidfd}))
+"""
+
+
+async def examine_kernel(
+    interpreter: Interpreter, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
+) -> list[Finding]:
+    """Start a native kernel, run 1+1 in it, and ask it about itself. Nothing of it is left afterwards."""
+    spec = LaunchSpec(interpreter.path, str(cwd), kernel_environment(interpreter, environ, loaded.settings))
+    zygotes = ZygotePool()
+    kernel = NativeKernel(spec, zygotes)
+    try:
+        with deadline.scope():
+            began = time.perf_counter()
+            await kernel.start(deadline)
+            up = time.perf_counter()
+            sum_ = await _run(kernel, "1+1")
+            done = time.perf_counter()
+            if sum_ != "2":
+                return [_broken(f"1+1 gave {sum_!r}", "")]
+            works = Finding(
+                name="kernel",
+                status="ok",
+                summary=f"native; started in {(up - began) * 1000:.0f} ms, 1+1 in {(done - up) * 1000:.0f} ms",
+            )
+            answers: dict[str, Any] = json.loads(await _run(kernel, _ASK))
+            zygote = await zygotes.get(spec, deadline)
+            guards = {"subreaper": zygote.has_subreaper, "pidfd": answers["pidfd"]}
+            return [works, _shell(interpreter, kernel, answers["ipython"]), _supervisor(guards)]
+        return [_broken("It did not answer in time", "")]
+    except (PiscesError, ValueError) as error:
+        return [_broken(str(error), getattr(error, "hint", ""))]
+    finally:
+        with anyio.CancelScope(shield=True):
+            await kernel.shutdown()
+            await zygotes.aclose()
+
+
+async def _run(kernel: Kernel, code: str) -> str:
+    """What the code printed or had for its value; the error that it raised, if it did."""
+    execution = await kernel.execute(ExecuteRequest(code=code))
+    said = ""
+    while True:
+        for event in await execution.receive():
+            match event:
+                case Stream(name="stdout"):
+                    said += event.text
+                case Result():
+                    said += str(event.bundle.get(TEXT_PLAIN, ""))
+                case Error():
+                    said += f"{event.ename}: {event.evalue}"
+                case Done():
+                    return said
+                case _:
+                    pass
+
+
+def _broken(why: str, hint: str) -> Finding:
+    fix = hint or "Try another interpreter: `pisces setup python` makes one, `python.interpreter` names one."
+    return Finding(name="kernel", status="problem", summary=f"does not work: {why}", fix=fix, blocks=True)
+
+
+def _shell(interpreter: Interpreter, kernel: NativeKernel, version: str | None) -> Finding:
+    if version is not None and kernel.shell == "ipython":
+        return Finding(name="IPython", status="ok", summary=f"{version}; its shell runs the cells")
+    if version is not None:
+        note = f" ({kernel.shell_note})" if kernel.shell_note else ""
+        return Finding(name="IPython", status="problem", summary=f"{version} is there, but not used{note}")
+    return Finding(
+        name="IPython",
+        status="off",
+        summary="not installed there; the built-in shell is used, which has the common magics",
+        fix=f"{interpreter.path} -m pip install ipython",
+    )
+
+
+def _supervisor(guards: Mapping[str, bool]) -> Finding:
+    missing = [name for name, there in guards.items() if not there]
+    if not missing:
+        return Finding(name="supervisor", status="ok", summary=f"uses {', '.join(guards)}: no process is left behind")
+    return Finding(
+        name="supervisor",
+        status="off",
+        summary=f"without {', '.join(missing)}, which this system or Python does not have",
+        details=("Processes that a cell starts in a session of their own may outlive it.",),
+    )
