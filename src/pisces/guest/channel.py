@@ -1,6 +1,7 @@
 """The guest's side of the wire: frames out, requests in.
 
-Every frame that has a place in the output carries the number of the marker behind which the text after it stands. Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
+Every frame that has a place in the output carries the number of the marker behind which the text after it stands.
+Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
 many megabytes.
 """
 
@@ -111,7 +112,7 @@ class RequestReader:
         """The requests that have arrived in full; None when the host has closed its end."""
         assert self._socket is not None
         try:
-            data = self._socket.recv(1 << 18)
+            data = self._socket.recv(1 << 16)
         except (BlockingIOError, InterruptedError):
             return []
         if not data:

@@ -84,7 +84,8 @@ class IPythonShell:
         config = Config()
         config.HistoryManager.enabled = False  # It would open a database and start a thread.
         config.InteractiveShell.colors = "nocolor"
-        warnings.filterwarnings("ignore", message="To exit: use 'exit'")
+        for told_in_vain in ("To exit: use 'exit'", "Output cache limit"):
+            warnings.filterwarnings("ignore", message=told_in_vain)
         self._shell: Any = _Interactive.instance(
             config=config,
             user_module=main,

@@ -7,7 +7,7 @@ out, one without `await` need not be compiled to see whether it needs a loop, an
 from __future__ import annotations
 
 import re
-from typing import Any
+from typing import Any, cast
 
 from IPython.core.autocall import IPyAutocall
 from IPython.core.displayhook import DisplayHook
@@ -60,11 +60,19 @@ class QuickInput(InteractiveShell):
 class QuickResult(DisplayHook):
     """Asks only the plain formatter about values that have nothing else to show."""
 
+    shell: Any
+
+    def quiet(self) -> bool:
+        cells = self.shell.history_manager.input_hist_parsed
+        if cells and ";" not in cells[-1]:
+            return False
+        return bool(cast(Any, super()).quiet())
+
     def compute_format_data(self, result: Any) -> Any:
         formatters = self.shell.display_formatter.formatters
         if type(result) in _PLAIN_TYPES and not _has_own_formatter(type(result), formatters):
             return {"text/plain": formatters["text/plain"](result)}, {}
-        return super().compute_format_data(result)
+        return cast(Any, super()).compute_format_data(result)
 
 
 def _has_own_formatter(kind: type, formatters: Any) -> bool:

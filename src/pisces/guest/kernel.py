@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 
 def run_kernel(message: dict[str, Any], fds: list[int]) -> None:
-    """Run a kernel until the host asks for its end. `fds`: control, frames, stdout, stderr, trace."""
-    control, frames, stdout, stderr, trace = fds
+    """Run a kernel until the host asks for its end. `fds`: control, frames, stdout, stderr, trace, slate."""
+    control, frames, stdout, stderr, trace, slate = fds
     null = os.open(os.devnull, os.O_RDWR)
     for source, target in ((null, 0), (stdout, 1), (stderr, 2)):
         os.dup2(source, target, inheritable=True)
@@ -30,7 +30,7 @@ def run_kernel(message: dict[str, Any], fds: list[int]) -> None:
     sys.argv = [""]
     from .loop import KernelLoop
 
-    loop = KernelLoop(control_fd=control, frames_fd=frames, trace_fd=trace, nonce=message["nonce"])
+    loop = KernelLoop(control_fd=control, frames_fd=frames, trace_fd=trace, slate_fd=slate, nonce=message["nonce"])
     for fd in fds:
         os.close(fd)
     del cookie  # The descriptor stays open on purpose: it is how forked daemons are recognised.

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import faulthandler
+import mmap
 import os
 import platform
 import sys
@@ -54,8 +55,9 @@ class ShellChannel:
 class KernelLoop:
     """One kernel process, from its first request to its last."""
 
-    def __init__(self, *, control_fd: int, frames_fd: int, trace_fd: int, nonce: str) -> None:
+    def __init__(self, *, control_fd: int, frames_fd: int, trace_fd: int, slate_fd: int, nonce: str) -> None:
         faulthandler.enable(file=private_duplicate(trace_fd), all_threads=False)
+        self._slate = mmap.mmap(slate_fd, 8)
         self._streams = StandardStreams(nonce)
         self._streams.install()
         self._frames = FrameWriter(frames_fd, self._streams)
@@ -121,7 +123,9 @@ class KernelLoop:
         try:
             self._interrupts.begin_cell()
             try:
-                self._frames.send("started")  # From here on the host may interrupt, and it is the cell's.
+                # Memory that the host shares: it can tell a cell that has begun from one that has not, also after a
+                # crash, without being woken for it (64 µs). From here on it may interrupt, and that is the cell's.
+                self._slate[:] = request["id"].to_bytes(8, "little")
                 outcome = self._prepare(request) or self._shell.run_cell(
                     request["code"],
                     silent=bool(request.get("silent")),
@@ -134,7 +138,7 @@ class KernelLoop:
             self._interrupts.end_cell()
         return outcome or CellOutcome.interrupted()
 
-    def _prepare(self, request: dict) -> CellOutcome | None:
+    def _prepare(self, request: dict[str, Any]) -> CellOutcome | None:
         """Set the variables and the folder that the request names; what cannot be set is the cell's error."""
         try:
             if request.get("env"):

@@ -22,7 +22,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_KERNEL_FDS = 5
+_KERNEL_FDS = 6
 _KILL_ROUNDS = 50
 
 

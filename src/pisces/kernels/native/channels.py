@@ -1,17 +1,21 @@
 """The descriptors between the host and one kernel: who holds which end, and reading them without waiting.
 
-Control is a socket from the host to the guest; frames, stdout, stderr and trace are pipes the other way. Nothing here
-waits: `wait` alone gives up the processor, until any of them has something to read or somebody calls `wake`.
+Control is a socket from the host to the guest; frames, stdout, stderr and trace are pipes the other way; the slate is
+a few bytes of memory that both see. Nothing here waits: `wait` alone gives up the processor, until a pipe has something
+to read or somebody calls `wake`.
 """
 
 import asyncio
+import mmap
 import os
 import socket
+import tempfile
 from typing import Literal
 
 Pipe = Literal["frames", "stdout", "stderr"]
 PIPES: tuple[Pipe, ...] = ("frames", "stdout", "stderr")
-_READ_BYTES = 1 << 18  # More than a pipe holds: one read empties it.
+_SLATE_BYTES = 8
+_READ_BYTES = 1 << 16  # What a pipe holds: one read empties it.
 
 
 class Channels:
@@ -26,6 +30,9 @@ class Channels:
         for name in PIPES:
             self._fds[name] = self._pipe()
         self._trace = self._pipe()
+        slate = _anonymous_file(_SLATE_BYTES)
+        self._slate = mmap.mmap(slate, _SLATE_BYTES)
+        self._guest_fds.append(slate)
         self._paused: set[Pipe] = set(PIPES)
         self._ready: set[Pipe] = set()
         self._ended: set[Pipe] = set()
@@ -40,7 +47,7 @@ class Channels:
         return read
 
     def guest_ends(self) -> list[int]:
-        """Control, frames, stdout, stderr, trace: to be sent to the supervisor, then `forget_guest_ends`."""
+        """Control, frames, stdout, stderr, trace, slate: to be sent to the supervisor, then `forget_guest_ends`."""
         return self._guest_fds
 
     def forget_guest_ends(self) -> None:
@@ -76,6 +83,10 @@ class Channels:
             self._pause(pipe)
         return data
 
+    def last_begun(self) -> int:
+        """The number of the last cell that the guest has begun; 0 before any."""
+        return int.from_bytes(self._slate[:], "little")
+
     def read_trace(self) -> str:
         """What faulthandler wrote, if anything."""
         try:
@@ -109,6 +120,7 @@ class Channels:
             self._pause(pipe)
             os.close(fd)
         os.close(self._trace)
+        self._slate.close()
         self._ended = set(PIPES)
         self._control.close()
         self.wake()
@@ -125,3 +137,14 @@ class Channels:
         if pipe not in self._paused:
             self._paused.add(pipe)
             self._loop.remove_reader(self._fds[pipe])
+
+
+def _anonymous_file(size: int) -> int:
+    """A file without a name, of that size."""
+    if hasattr(os, "memfd_create"):
+        fd = os.memfd_create("pisces-slate")
+    else:
+        fd, path = tempfile.mkstemp(prefix="pisces-slate-")
+        os.unlink(path)
+    os.truncate(fd, size)
+    return fd

@@ -1,5 +1,6 @@
 """One cell under way on a native kernel: frames and text in, events out, in order, `Done` last."""
 
+import asyncio
 import math
 import time
 from collections.abc import Container, Sequence
@@ -25,6 +26,7 @@ from pisces.model.events import (
 from pisces.model.mime import STATUS_ALIASES
 
 _SHELL_FILES = (str(GUEST), "/IPython/core/interactiveshell.py")
+_BEGIN_POLL = 0.005
 _CLEAR_CAP = 3.0
 """How long output of a dead kernel's children is waited for, once the kernel itself has ended."""
 
@@ -37,9 +39,8 @@ class NativeExecution:
         self._cell = cell
         self._malformed_before = process.frames.malformed
         self._foreign = 0
-        self._interrupt_wanted = False
         self._dead_since = math.inf
-        self.started = False
+        self._announced = False
         self.done = False
 
     async def receive(self) -> Sequence[AnyEvent]:
@@ -47,16 +48,26 @@ class NativeExecution:
         self._process.channels.active = True
         while not (events := self._collect()):
             await self._process.channels.wait()
+        if not self._announced and self.begun:
+            self._announced = True
+            events.insert(0, Started())
         if self.done:
             self._process.channels.active = False
         return events
 
+    @property
+    def begun(self) -> bool:
+        """Whether the code has begun to run."""
+        return self._process.channels.last_begun() >= self._cell
+
     def interrupt(self) -> None:
         """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
-        if self.started:
+        if self.done or not self._process.alive:
+            return
+        if self.begun:
             self._process.interrupt()
         else:
-            self._interrupt_wanted = True
+            asyncio.get_running_loop().call_later(_BEGIN_POLL, self.interrupt)
 
     def _collect(self) -> list[AnyEvent]:
         """What can be read now, in order.
@@ -120,19 +131,11 @@ class NativeExecution:
         if frame.id != self._cell:
             return None
         match frame:
-            case frames.StartedFrame():
-                return self._start()
             case frames.DoneFrame():
                 return self._done(frame)
             case frames.InputFrame():
                 return InputRequested(frame.prompt, frame.password)
         return _as_output(frame) if isinstance(frame, frames.ResultFrame | frames.ErrorFrame) else None
-
-    def _start(self) -> Started:
-        self.started = True
-        if self._interrupt_wanted:
-            self._process.interrupt()
-        return Started()
 
     def _done(self, frame: frames.DoneFrame) -> Done:
         return Done(

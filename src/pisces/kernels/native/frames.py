@@ -27,10 +27,6 @@ class ReadyFrame(_Frame, frozen=True, tag="ready"):
     note: str = ""
 
 
-class StartedFrame(_Frame, frozen=True, tag="started"):
-    """The code begins."""
-
-
 class InputFrame(_Frame, frozen=True, tag="input"):
     """The code asked for input and was refused."""
 
@@ -95,7 +91,7 @@ class PartFrame(_Frame, frozen=True, tag="part"):
 
 
 OutputFrame = DisplayFrame | ResultFrame | ClearFrame | ErrorFrame
-GuestFrame = ReadyFrame | StartedFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
+GuestFrame = ReadyFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
 
 _decoder: msgspec.json.Decoder[GuestFrame] = msgspec.json.Decoder(GuestFrame)
 _encoder = msgspec.json.Encoder()
