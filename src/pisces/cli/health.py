@@ -85,15 +85,11 @@ def _examine_folders(paths: Paths) -> Finding:
 async def _examine_interpreter(
     cwd: Path, environ: Mapping[str, str], settings: Settings, paths: Paths, deadline: Deadline
 ) -> tuple[Interpreter | None, Finding]:
-    search = Search(
-        cwd=cwd, environ=environ, settings=settings, paths=paths, cache=ProbeCache(paths.cache), fresh=True
-    )
+    search = Search(cwd=cwd, environ=environ, settings=settings, paths=paths, cache=ProbeCache(paths.cache), fresh=True)
     try:
         found = await resolve_interpreter(search, deadline)
     except PiscesError as error:
-        return None, Finding(
-            name="interpreter", status="problem", summary=str(error), fix=error.hint, blocks=True
-        )
+        return None, Finding(name="interpreter", status="problem", summary=str(error), fix=error.hint, blocks=True)
     version = "unknown version" if found.version is None else ".".join(map(str, found.version))
     return found, Finding(
         name="interpreter",

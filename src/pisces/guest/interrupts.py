@@ -25,6 +25,11 @@ class Interrupts:
         self._count = 0
         self._task: asyncio.Task[Any] | None = None
 
+    @property
+    def came(self) -> bool:
+        """Whether the cell that runs, or ran last, was interrupted."""
+        return self._count > 0
+
     def install(self) -> None:
         """Take over SIGINT; cells that set a handler of their own keep it until they end."""
         signal.signal(signal.SIGINT, self._on_signal)

@@ -86,17 +86,20 @@ class IPythonShell:
         config.InteractiveShell.colors = "nocolor"
         for told_in_vain in ("To exit: use 'exit'", "Output cache limit"):
             warnings.filterwarnings("ignore", message=told_in_vain)
-        self._shell: Any = _Interactive.instance(
+        shell: Any = _Interactive.instance(
             config=config,
             user_module=main,
             user_ns=main.__dict__,
             displayhook_class=_ResultHook,
             display_pub_class=_Publisher,
         )
-        self.namespace: dict[str, Any] = self._shell.user_ns
+        self._shell = shell
+        self.namespace: dict[str, Any] = shell.user_ns
         self.execution_count = 0
         self.reserved: set[str] = set()
         figures.install()
+        png = shell.display_formatter.formatters["image/png"]
+        png.for_type_by_name("matplotlib.figure", "Figure", _figure_png)
         self.show_on(channel)
 
     def show_on(self, channel: Channel) -> None:
@@ -113,15 +116,28 @@ class IPythonShell:
         result = self._shell.run_cell(code, silent=silent, store_history=counted)
         if counted and result.execution_count:
             self.execution_count = result.execution_count
-        if not silent:
-            figures.show_open_after_error()
         error = result.error_before_exec or result.error_in_exec
         if error is None:
-            return CellOutcome()
+            return CellOutcome() if silent else _show_figures()
+        if not silent:
+            figures.show_open_after_error()
         outcome = outcome_of(error)
         if self._shell.last_traceback:
             outcome.traceback = self._shell.last_traceback
         return outcome
+
+
+def _show_figures() -> CellOutcome:
+    """The figures of a cell that went well; one that cannot be drawn is an error of the cell."""
+    try:
+        figures.show_open()
+    except BaseException as error:
+        return outcome_of(error)
+    return CellOutcome()
+
+
+def _figure_png(figure: Any) -> Any:
+    return figures.bundle_if_figure(figure).get("image/png")
 
 
 def _as_text(bundle: dict[str, Any]) -> dict[str, Any]:

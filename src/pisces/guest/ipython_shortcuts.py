@@ -25,7 +25,7 @@ class QuickInput(InteractiveShell):
     def transform_cell(self, raw_cell: str) -> Any:
         if self._is_plain(raw_cell):
             return raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
-        return super().transform_cell(raw_cell)
+        return cast(Any, super()).transform_cell(raw_cell)
 
     def should_run_async(self, raw_cell: str, **options: Any) -> bool:
         cell = options.get("transformed_cell") or raw_cell

@@ -136,6 +136,9 @@ class KernelLoop:
         except KeyboardInterrupt:
             # It came when the cell was over, or before it had begun.
             self._interrupts.end_cell()
+        if outcome is not None and outcome.ename == "CancelledError" and self._interrupts.came:
+            # IPython reports how the task ended; it was an interrupt that cancelled it.
+            return CellOutcome.interrupted([*outcome.traceback[:-1], "KeyboardInterrupt"])
         return outcome or CellOutcome.interrupted()
 
     def _prepare(self, request: dict[str, Any]) -> CellOutcome | None:

@@ -15,6 +15,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def outcome_of(error: BaseException) -> CellOutcome:
     """How a cell ended that raised this; it becomes `sys.last_value`, as in the interactive interpreter."""
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
+    sys.last_exc = error  # type: ignore[attr-defined]  # Where debuggers look from 3.12 on.
     ename, evalue, lines = describe(error)
     if isinstance(error, KeyboardInterrupt):
         return CellOutcome.interrupted(lines)

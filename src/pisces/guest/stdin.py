@@ -11,6 +11,8 @@ from collections.abc import Callable
 class StdinNotSupported(EOFError):
     """Raised by `input()`, `getpass()` and every read of `sys.stdin`."""
 
+    __module__ = "builtins"  # Its full name in a traceback would say nothing to the reader.
+
     def __init__(self) -> None:
         super().__init__("Kernel requested stdin; interactive input is not supported.")
 
@@ -32,6 +34,9 @@ class RefusedStdin(io.TextIOBase):
 
     def isatty(self) -> bool:
         return False
+
+    def close(self) -> None:
+        """Stay open: `exit()` closes standard input, and here it ends no more than a cell."""
 
     def read(self, size: int | None = -1) -> str:
         return self._refuse()

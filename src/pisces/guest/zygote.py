@@ -110,6 +110,7 @@ class Supervisor:
             self._running = False
         elif kind == "signal":
             self._signal(self._kernels.get(message["kernel"]), message["signal"])
+            self._send({"type": "signalled", "kernel": message["kernel"]})
         elif kind == "kill":
             kernel = self._kernels.get(message["kernel"])
             if kernel is not None and kernel.alive:

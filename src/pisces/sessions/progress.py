@@ -28,9 +28,7 @@ _INTERVAL = 0.05
 class Progress:
     """Sends updates and pieces; without a listener it costs nothing."""
 
-    def __init__(
-        self, listener: OnUpdate | None, transcript: Transcript, *, on_output: OnOutput | None = None
-    ) -> None:
+    def __init__(self, listener: OnUpdate | None, transcript: Transcript, *, on_output: OnOutput | None = None) -> None:
         self._listener = listener
         self._on_output = on_output
         self._transcript = transcript

@@ -77,11 +77,7 @@ class CallRun:
 
     async def run(self) -> RunReport:
         """Wait for the turn, run the cells. A cell that fails is in the report; only errors of ours are raised."""
-        entered = False
-        with self._stop.scope():
-            await self._session.enter_turn()
-            entered = True
-        if not entered:
+        if not await self._enter():
             self._nothing_ran("the calls before this one in the session had not finished")
             return self.report
         self._session.active_stop = self._stop
@@ -92,9 +88,20 @@ class CallRun:
             self._session.leave_turn()
         return self.report
 
+    async def _enter(self) -> bool:
+        """Have the turn, unless the call is stopped before it comes."""
+        entered = self._session.enter_turn_at_once()
+        if not entered:
+            with self._stop.scope():
+                await self._session.enter_turn()
+                entered = True
+        return entered
+
     async def _ready(self) -> bool:
         """Have a kernel, a fresh one where that was asked for, before the call is stopped."""
-        ready = False
+        ready = not self._options.reset and await self._session.has_kernel()
+        if ready:
+            return True
         try:
             with self._stop.scope():
                 if self._options.reset and not self._joined_reset:

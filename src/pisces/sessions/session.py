@@ -95,12 +95,24 @@ class Session:
             raise self._closed_error()
         self.last_used = anyio.current_time()
 
+    def enter_turn_at_once(self) -> bool:
+        """Have the turn if nobody has it or waits for it; False if one must wait."""
+        if self._closing or self.busy:
+            return False
+        self._turns.acquire_nowait()
+        self.last_used = anyio.current_time()
+        return True
+
     def leave_turn(self) -> None:
         """Let the next call in."""
         self.active_stop = None
         self.last_used = anyio.current_time()
         self._turns.release()
         self._slots.session_idle()
+
+    async def has_kernel(self) -> bool:
+        """Whether there is a living kernel."""
+        return self.kernel is not None and await self.kernel.is_alive()
 
     async def ensure_kernel(self, deadline: Deadline) -> Kernel:
         """A living kernel: the one there is, or a fresh one in the place of a dead one."""

@@ -9,6 +9,7 @@ import msgspec
 
 from pisces.model.cells import CellRecord
 from pisces.model.events import AnyEvent, ClearOutput, Display, Error, InputRequested, Result, Status, Stream
+from pisces.model.mime import SVG
 from pisces.model.results import ImageOutput
 from pisces.output.artifacts import ArtifactStore
 from pisces.output.display import Shown, interpret
@@ -99,7 +100,8 @@ class _CellOutput:
         self._record = record
         self._heading = heading
         self._transcript = transcript
-        self._capture = transcript.capture()
+        self._capture = transcript.capture() if heading else transcript.sink
+        """Where the cell's own output is: for the only cell of a call, that is the output of the call."""
         self._sanitizers = {"stdout": Sanitizer(), "stderr": Sanitizer()}
         self._headed = not heading
         self._at_line_start = True
@@ -149,7 +151,8 @@ class _CellOutput:
             elif not self._at_line_start:
                 self._transcript.sink.write("\n")
         self.refresh()
-        self._capture.close()
+        if self._heading:
+            self._capture.close()
 
     def refresh(self) -> None:
         self._record.output = self._capture.dump().text
@@ -178,8 +181,15 @@ class _CellOutput:
             image = ImageOutput(picture.mime_type, picture.data, self._record.index, picture.width, picture.height)
             self._add_image(image, display_id)
         if shown.svg is not None:
-            artifact = transcript.keep_svg(shown.svg)
-            self._add_image(ImageOutput("image/svg+xml", "", self._record.index, artifact_id=artifact), display_id)
+            self._keep_svg(shown.svg, display_id)
+
+    def _keep_svg(self, svg: str, display_id: str | None) -> None:
+        try:
+            artifact = self._transcript.keep_svg(svg)
+        except OSError as error:
+            self._write_block(f"[{SVG} could not be kept: {error.strerror or error}]")
+        else:
+            self._add_image(ImageOutput(SVG, "", self._record.index, artifact_id=artifact), display_id)
 
     def _add_image(self, image: ImageOutput, display_id: str | None) -> None:
         self._transcript.images.append(image)
@@ -204,7 +214,8 @@ class _CellOutput:
         transcript = self._transcript
         if self._headed:
             transcript.sink.clear()
-        self._capture = transcript.capture()
+        if self._heading:
+            self._capture = transcript.capture()
         del transcript.images[self._images_before :]
         del transcript.json_outputs[self._json_before :]
         self._places.clear()
@@ -222,7 +233,8 @@ class _CellOutput:
         if not self._headed:
             self._head()
         self._transcript.sink.write(text)
-        self._capture.write(text)
+        if self._heading:
+            self._capture.write(text)
         self._transcript.gather(self._record, text)
         self._at_line_start = text.endswith("\n")
 

@@ -195,4 +195,4 @@ class _PythonCall:
 
 def _limits(services: Services) -> SinkLimits:
     output = services.settings.output
-    return SinkLimits(max_bytes=output.max_bytes, max_lines=output.max_lines, head_bytes=output.head_bytes)
+    return SinkLimits(max_bytes=output.max_bytes, max_lines=output.max_lines, head_bytes=output.head_budget)

@@ -3,6 +3,7 @@
 import difflib
 import json
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, TypeVar
 
 import msgspec
@@ -18,7 +19,7 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
     """The parameters as a struct. Raises `InvalidCall` with the place, the value and what is allowed."""
     if not isinstance(params, Mapping):
         raise InvalidCall(f"Parameters must be an object, got {_show(params)}")
-    names = [field.encode_name for field in msgspec.structs.fields(kind)]
+    names = _names(kind)
     for key in params:
         if key not in names:
             near = difflib.get_close_matches(str(key), names, n=1)
@@ -30,6 +31,11 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
         reason, _, path = str(error).partition(" - at `$")
         place = path.rstrip("`").lstrip(".") or "parameters"
         raise InvalidCall(f"Wrong value for `{place}`: {reason}, got {_show(_value_at(params, place))}") from None
+
+
+@cache
+def _names(kind: type[msgspec.Struct]) -> tuple[str, ...]:
+    return tuple(field.encode_name for field in msgspec.structs.fields(kind))
 
 
 def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:

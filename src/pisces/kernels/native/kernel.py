@@ -69,6 +69,7 @@ class NativeKernel:
         process = self._process
         if process is None or not process.alive:
             raise KernelGone("The kernel has ended")
+        await process.signals_arrived()
         self._cells += 1
         message = {
             "type": "execute",

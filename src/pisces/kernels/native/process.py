@@ -33,6 +33,8 @@ class KernelProcess:
         self._pid = 0
         self._start_time = 0
         self._refusal = ""
+        self._signals_under_way = 0
+        self._signal_news = anyio.Event()
 
     @property
     def alive(self) -> bool:
@@ -48,7 +50,14 @@ class KernelProcess:
     def interrupt(self) -> None:
         """SIGINT to its process group."""
         if self.alive:
+            self._signals_under_way += 1
             self._zygote.signal(self._name, signal.SIGINT)
+
+    async def signals_arrived(self) -> None:
+        """Wait until no signal is under way any more: one that is late must not reach the next cell."""
+        while self._signals_under_way and self.alive:
+            self._signal_news = anyio.Event()
+            await self._signal_news.wait()
 
     async def end(self) -> None:
         """Kill it and everything it started, and wait until that is done."""
@@ -74,6 +83,10 @@ class KernelProcess:
     def on_spawned(self, pid: int, start_time: int) -> None:
         self._pid, self._start_time = pid, start_time
 
+    def on_signalled(self) -> None:
+        self._signals_under_way -= 1
+        self._signal_news.set()
+
     def on_refused(self, reason: str) -> None:
         self._refusal = reason
         self.on_exited(ProcessExit(code=1, detail=reason))
@@ -81,6 +94,7 @@ class KernelProcess:
 
     def on_exited(self, ended: ProcessExit) -> None:
         self.exit = ended
+        self._signal_news.set()
         self.channels.wake()
 
     def on_cleared(self) -> None:

@@ -35,6 +35,7 @@ class KernelWatcher(Protocol):
     """Who wants to hear of a kernel's life."""
 
     def on_spawned(self, pid: int, start_time: int) -> None: ...
+    def on_signalled(self) -> None: ...
     def on_refused(self, reason: str) -> None: ...
     def on_exited(self, ended: ProcessExit) -> None: ...
     def on_cleared(self) -> None: ...
@@ -115,7 +116,7 @@ class Zygote:
         self._send({"type": "spawn", "kernel": name, **request}, fds)
 
     def signal(self, name: str, signum: int) -> None:
-        """Send a signal to the process group of a kernel."""
+        """Send a signal to the process group of a kernel; `on_signalled` tells that it has it, or is gone."""
         self._send({"type": "signal", "kernel": name, "signal": signum})
 
     def kill(self, name: str) -> None:
@@ -183,6 +184,8 @@ class Zygote:
             return
         if kind == "spawned":
             watcher.on_spawned(message["pid"], message["start_time"])
+        elif kind == "signalled":
+            watcher.on_signalled()
         elif kind == "refused":
             watcher.on_refused(message["reason"])
         elif kind == "exited":
