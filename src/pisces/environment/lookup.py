@@ -1,5 +1,6 @@
 """Which interpreter a session uses, and what its kernels see: asked once, remembered for the life of a runtime."""
 
+import logging
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -11,6 +12,8 @@ from pisces.environment.kernel_environment import kernel_environment
 from pisces.environment.probe_cache import ProbeCache
 from pisces.settings.load import LoadedSettings
 from pisces.settings.paths import Paths
+
+_startup = logging.getLogger("pisces.startup")
 
 
 class InterpreterLookup:
@@ -39,6 +42,7 @@ class InterpreterLookup:
             python = msgspec.structs.replace(search.settings.python, interpreter=named)
             search = msgspec.structs.replace(search, settings=msgspec.structs.replace(search.settings, python=python))
         found = self._found[named or ""] = await resolve_interpreter(search, time_left)
+        _startup.debug("interpreter found")
         return found
 
     def environment(self, interpreter: Interpreter) -> dict[str, str]:

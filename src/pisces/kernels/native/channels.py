@@ -6,11 +6,15 @@ to read or somebody calls `wake`.
 """
 
 import asyncio
+import logging
 import mmap
 import os
 import socket
 import tempfile
 from typing import Literal
+
+_ipc = logging.getLogger("pisces.ipc")
+"""Every message of the wire, for `PI_PYTHON_IPC_TRACE`; who listens masks the secrets."""
 
 Pipe = Literal["frames", "stdout", "stderr"]
 PIPES: tuple[Pipe, ...] = ("frames", "stdout", "stderr")
@@ -58,6 +62,7 @@ class Channels:
 
     async def send(self, data: bytes) -> None:
         """Send a request. Raises `BrokenPipeError` or `ConnectionError` when the guest is gone."""
+        _ipc.debug("host to kernel: %s", data)
         try:
             sent = self._control.send(data)
         except BlockingIOError:
@@ -81,6 +86,7 @@ class Channels:
         if not data:
             self._ended.add(pipe)
             self._pause(pipe)
+        _ipc.debug("kernel to host, %s: %s", pipe, data)
         return data
 
     def last_begun(self) -> int:

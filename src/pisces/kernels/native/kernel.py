@@ -1,5 +1,6 @@
 """One native kernel, as the contract wants it."""
 
+import logging
 from pathlib import Path
 
 import anyio
@@ -11,6 +12,8 @@ from pisces.kernels.native.execution import NativeExecution
 from pisces.kernels.native.frames import ReadyFrame, encode_request
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.zygotes import ZygotePool
+
+_startup = logging.getLogger("pisces.startup")
 
 _EXIT_CAP = 1.0
 """How long a kernel that is asked to end may take over its atexit functions before it is killed."""
@@ -55,6 +58,7 @@ class NativeKernel:
             for frame in process.frames.feed(process.channels.read("frames")):
                 if isinstance(frame, ReadyFrame):
                     self.shell, self.shell_note = frame.shell, frame.note
+                    _startup.debug("kernel ready")
                     return
             if not process.alive:
                 raise process.start_error()

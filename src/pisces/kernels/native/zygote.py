@@ -28,6 +28,8 @@ _START_CAP = 30.0
 _END_CAP = 5.0
 
 _log = logging.getLogger(__name__)
+_ipc = logging.getLogger("pisces.ipc")
+_startup = logging.getLogger("pisces.startup")
 _json = msgspec.json.Decoder()
 
 
@@ -71,6 +73,7 @@ class Zygote:
                 raise DeadlineExceeded(f"{self._interpreter} did not start within {deadline.seconds:g} seconds")
             if not self.alive:
                 raise KernelStartError(f"{self._interpreter} could not run a kernel: {self._last_words()}")
+            _startup.debug("supervisor up")
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self.stop()
@@ -147,6 +150,7 @@ class Zygote:
         if self._socket is None:
             return
         data = msgspec.json.encode(message) + b"\n"
+        _ipc.debug("host to supervisor: %s", data)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         try:
             # The messages are small and the supervisor always reads: blocking here lasts microseconds.
@@ -171,6 +175,7 @@ class Zygote:
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
+            _ipc.debug("supervisor to host: %s", line)
             self._handle(_json.decode(line))
 
     def _handle(self, message: dict[str, Any]) -> None:
