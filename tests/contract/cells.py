@@ -12,22 +12,22 @@ AWAIT = "import asyncio\nprint('ready', flush=True)\nawait asyncio.sleep(60)"
 CHILD_SLEEPS = "import os\nprint('ready', flush=True)\nos.system('sleep 60')"
 CATCH_AND_GO_ON = """
 import time
-print('ready', flush=True)
 try:
+    print('ready', flush=True)
     time.sleep(60)
 except KeyboardInterrupt:
     print('caught')
 """
 NEVER_STOP = """
 import time
-print('ready', flush=True)
 while True:
     try:
+        print('ready', flush=True)
         time.sleep(60)
     except BaseException:
         pass
 """
-KILL_ITSELF = "import os, signal\nprint('last words')\nos.write(1, b'')\nimport sys; sys.stdout.flush()\nos.kill(os.getpid(), signal.SIGKILL)"
+KILL_ITSELF = "import os, signal\nprint('last words', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
 SEGFAULT = "import ctypes\nctypes.string_at(0)"
 LEAVE_WITH_0 = "import os\nos._exit(0)"
 LEAVE_WITH_3 = "import os\nos._exit(3)"

@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 import anyio
 
-from pisces.kernels.base import Execution, ExecuteRequest, Kernel
+from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Error, Event, Result, Started, Stream
 
 PATIENCE = 30.0
