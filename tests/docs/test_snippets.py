@@ -1,0 +1,107 @@
+"""What the documentation shows is what happens: its marked snippets are run, and print what it says they print."""
+
+import doctest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.docs.snippets import Snippet, snippets_of, steps_of
+from tests.source_tree import ROOT
+
+pytestmark = pytest.mark.processes
+
+PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), *sorted((ROOT / "examples").glob("*.md"))]
+SNIPPETS = [snippet for page in PAGES for snippet in snippets_of(page)]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+SECONDS = 60
+BETWEEN = "\x1e\n"
+LINK = re.compile(r"\]\((?!\w+:)(?P<target>[^)#\s]+)(?:#[^)]*)?\)")
+
+
+@pytest.fixture
+def folder(tmp_path: Path, plain_python: str, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A folder to work in, with a launcher, for a user whose Python has no IPython."""
+    launcher = tmp_path / "pisces"
+    launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m pisces "$@"\n', encoding="utf-8")
+    launcher.chmod(0o755)
+    monkeypatch.setenv("PI_SET__python__interpreter", plain_python)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
+    monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
+    return tmp_path
+
+
+def test_the_pages_have_snippets() -> None:
+    assert {snippet.language for snippet in SNIPPETS} == {"python", "console"}
+    assert EXAMPLES
+
+
+@pytest.mark.parametrize("snippet", SNIPPETS, ids=str)
+def test_a_snippet_does_what_its_page_says(snippet: Snippet, folder: Path) -> None:
+    if snippet.language == "console":
+        check_console(snippet, folder)
+    else:
+        check_program(snippet.body, snippet.output, folder)
+
+
+@pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
+def test_an_example_prints_what_it_says(example: Path, folder: Path) -> None:
+    source = example.read_text(encoding="utf-8")
+    expected = re.search(r"^# Prints:\n((?:#.*\n?)+)", source, re.MULTILINE)
+    assert expected is not None, f"{example.name} does not say what it prints"
+    check_program(source, re.sub(r"^# ?", "", expected[1], flags=re.MULTILINE), folder)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
+def test_links_between_pages_lead_somewhere(page: Path) -> None:
+    targets = [match["target"] for match in LINK.finditer(page.read_text(encoding="utf-8"))]
+    assert [target for target in targets if not (page.parent / target).exists()] == []
+
+
+def test_a_wrong_promise_is_noticed(folder: Path) -> None:
+    wrong = Snippet(folder / "page.md", 1, "console", "$ echo one\none\n$ echo two\nthree\n")
+    with pytest.raises(AssertionError, match="two"):
+        check_console(wrong, folder)
+    with pytest.raises(AssertionError, match="one"):
+        check_program("print('one')", "two", folder)
+
+
+def check_program(source: str, expected: str, folder: Path) -> None:
+    done = run([sys.executable, "-W", "error", "-c", source], folder)
+    assert done.returncode == 0, done.stdout
+    assert_matches(done.stdout, expected, "the program")
+
+
+def check_console(snippet: Snippet, folder: Path) -> None:
+    steps = list(steps_of(snippet.body))
+    # The exit code of a command is there for the next one, as in a terminal.
+    pause = f"code=$?; printf '{BETWEEN.encode('unicode_escape').decode('ascii')}'; (exit $code)"
+    script = "\n".join(f"{step.command}\n{pause}" for step in steps)
+    said = run(["bash", "-c", script], folder).stdout.split(BETWEEN)
+    for step, output in zip(steps, said, strict=False):
+        assert_matches(output, step.output, step.command)
+    assert len(said) == len(steps) + 1, f"a command of {snippet} ended the shell:\n{said[-1]}"
+
+
+def run(command: list[str], folder: Path) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        command,
+        cwd=folder,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        encoding="utf-8",
+        timeout=SECONDS,
+        check=False,
+    )
+
+
+def assert_matches(got: str, expected: str, what: str) -> None:
+    """Compare, with `...` in what is expected for anything; blank space at the end does not count."""
+    got, expected = got.rstrip() + "\n", expected.rstrip() + "\n"
+    matches = doctest.OutputChecker().check_output(expected, got, doctest.ELLIPSIS)
+    assert matches, f"{what} printed:\n{got}\nand the page says:\n{expected}"
