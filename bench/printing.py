@@ -11,7 +11,7 @@ from bench.sandbox import Sandbox
 from bench.subject_process import SubjectProcess
 
 _GROWTH_AIM = 32.0
-_PIPE = "bare pipe"
+_PIPE = "bare pipe, 64 KiB buffer"
 _WARM_UP = 5
 
 
@@ -48,7 +48,8 @@ def measure_printing(sandbox: Sandbox, printing: Printing) -> Measurement:
         "Pisces, IPython's shell": ("pisces", sandbox.ipython),
         "Pisces, built-in shell": ("pisces", sandbox.plain),
         "ipykernel, jupyter_client": ("ipykernel",),
-        _PIPE: ("pipe",),
+        _PIPE: ("pipe", "65536"),
+        "bare pipe, 8 KiB (Python's own)": ("pipe", "8192"),
     }
     answers: dict[str, list[dict[str, Any]]] = {name: [] for name in subjects}
     for _ in range(printing.rounds):

@@ -20,7 +20,7 @@ def measure(sandbox: Sandbox) -> Measurement:
         _PISCES: ("pisces", sandbox.ipython),
         "Pisces, built-in shell": ("pisces", sandbox.plain),
         _IPYKERNEL: ("ipykernel",),
-        "bare pipe": ("pipe",),
+        "bare pipe": ("pipe", "65536"),
     }
     seconds: dict[str, list[float]] = {name: [] for name in subjects}
     with ExitStack() as stack:

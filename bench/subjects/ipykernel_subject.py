@@ -46,7 +46,7 @@ class IpykernelSubject:
         request = self._execute(code)
         while (message := await self._next_output(request)) is not None:
             if message["msg_type"] == "stream":
-                self._printed += len(message["content"]["text"])
+                self._printed += len(message["content"]["text"])  # What is printed is ASCII.
         await self._reply(request)
 
     def received(self) -> Received:

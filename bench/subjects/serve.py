@@ -1,6 +1,6 @@
 """The host process of one subject: takes orders on standard input, answers with what it measured, one JSON a line.
 
-python -m bench.subjects.serve (pisces INTERPRETER | ipykernel | pipe)
+python -m bench.subjects.serve (pisces INTERPRETER | ipykernel | pipe BUFFER_BYTES)
 """
 
 import gc
@@ -25,9 +25,11 @@ def make_subject(kind: str, *arguments: str) -> Subject:
         from bench.subjects.ipykernel_subject import IpykernelSubject
 
         return IpykernelSubject()
-    from bench.subjects.pipe_subject import PipeSubject
+    if kind == "pipe":
+        from bench.subjects.pipe_subject import PipeSubject
 
-    return PipeSubject()
+        return PipeSubject(*arguments)
+    raise ValueError(f"there is no subject {kind!r}: choose pisces, ipykernel or pipe")
 
 
 async def _round_trips(subject: Subject, count: int) -> list[float]:
