@@ -9,7 +9,7 @@ except ImportError:
 SPIN = "print('ready', flush=True)\nwhile True: pass"
 SLEEP = "import time\nprint('ready', flush=True)\ntime.sleep(60)"
 AWAIT = "import asyncio\nprint('ready', flush=True)\nawait asyncio.sleep(60)"
-CHILD_SLEEPS = "import os\nprint('ready', flush=True)\nos.system('sleep 60')"
+CHILD_SLEEPS = "import os\nos.system('echo ready; sleep 60')"
 CATCH_AND_GO_ON = """
 import time
 try:

@@ -5,7 +5,7 @@ import pytest
 from pisces.kernels.base import Kernel
 from pisces.model.events import Error
 from tests.contract import cells
-from tests.fakes.drive import begin, ok, value
+from tests.fakes.drive import begin, ok, stop, value
 
 
 @pytest.mark.parametrize("code", [cells.SPIN, cells.SLEEP, cells.AWAIT, cells.CHILD_SLEEPS])
@@ -13,8 +13,7 @@ async def test_a_running_cell_is_interrupted_and_the_kernel_stays(kernel: Kernel
     await ok(kernel, "before = 'kept'")
     running = await begin(kernel, code)
     await running.prints("ready")
-    await kernel.interrupt()
-    ran = await running.finish()
+    ran = await stop(kernel, running)
     if code == cells.CHILD_SLEEPS and not ran.of(Error):
         # The child took the signal and the cell ended by itself, which is what the user of a shell would see.
         assert ran.done.status == "ok"
@@ -34,8 +33,7 @@ async def test_a_cell_that_catches_the_interrupt_goes_on(kernel: Kernel) -> None
 
 async def test_an_interrupt_before_the_cell_began_is_not_lost(kernel: Kernel) -> None:
     running = await begin(kernel, cells.SLEEP)
-    await kernel.interrupt()
-    ran = await running.finish()
+    ran = await stop(kernel, running)
     assert ran.done.status == "interrupted"
 
 
@@ -43,8 +41,7 @@ async def test_an_interrupt_right_at_the_start_is_not_lost(kernel: Kernel) -> No
     for _ in range(20):
         running = await begin(kernel, cells.SLEEP)
         await running.started()
-        await kernel.interrupt()
-        assert (await running.finish()).done.status == "interrupted"
+        assert (await stop(kernel, running)).done.status == "interrupted"
 
 
 async def test_an_interrupt_between_cells_does_nothing(kernel: Kernel) -> None:
@@ -111,8 +108,7 @@ print(len(got))
     assert (await running.finish()).stdout == "ready\n1\n"
     running = await begin(kernel, cells.SLEEP)
     await running.prints("ready")
-    await kernel.interrupt()
-    assert (await running.finish()).done.status == "interrupted"
+    assert (await stop(kernel, running)).done.status == "interrupted"
 
 
 @pytest.mark.needs_process
@@ -121,7 +117,6 @@ async def test_a_background_task_survives_the_interrupt_of_a_cell(kernel: Kernel
     await ok(kernel, code)
     running = await begin(kernel, cells.AWAIT)
     await running.prints("ready")
-    await kernel.interrupt()
-    await running.finish()
+    await stop(kernel, running)
     assert await value(kernel, "background.done()") == "False"
     await ok(kernel, "background.cancel()")

@@ -48,9 +48,7 @@ print('eight')
 
 @pytest.mark.needs_process
 async def test_a_child_on_the_other_stream_keeps_its_place(kernel: Kernel) -> None:
-    code = (
-        "import subprocess\nfor i in range(3):\n    print(i)\n    subprocess.run(f'echo child {i} >&2', shell=True)"
-    )
+    code = "import subprocess\nfor i in range(3):\n    print(i)\n    subprocess.run(f'echo child {i} >&2', shell=True)"
     ran = await ok(kernel, code)
     expected = [pair for i in range(3) for pair in (("stdout", f"{i}\n"), ("stderr", f"child {i}\n"))]
     assert ran.outline == expected

@@ -115,6 +115,18 @@ class Running:
         return ran
 
 
+async def stop(kernel: Kernel, running: Running) -> Ran:
+    """Interrupt a cell and take the rest; a second time if need be, as a session does.
+
+    A signal that arrives in the moment before code blocks in the operating system is seen only when that returns.
+    """
+    await kernel.interrupt()
+    with anyio.move_on_after(2.0):
+        return await running.finish()
+    await kernel.interrupt()
+    return await running.finish()
+
+
 async def begin(kernel: Kernel, code: str, **options: Any) -> Running:
     """Send a cell and do not wait for anything."""
     with anyio.fail_after(PATIENCE):

@@ -12,6 +12,7 @@ from traitlets.config import Config
 
 from . import figures
 from .ipython_shortcuts import QuickInput, QuickResult
+from .ipython_tracebacks import as_our_own, can_be_shown_by_ipython
 from .outcomes import outcome_of, without_our_frames
 from .shell_contract import CellOutcome, Channel
 
@@ -65,8 +66,10 @@ class _Interactive(QuickInput):
     last_traceback: list[str] | None = None
 
     def showtraceback(self, exc_tuple: Any = None, *args: Any, **options: Any) -> None:
-        without_our_frames(sys.exc_info()[2] if exc_tuple is None else exc_tuple[2])
-        super().showtraceback(exc_tuple, *args, **options)
+        _, error, traceback = exc_tuple or sys.exc_info()
+        without_our_frames(traceback)
+        if can_be_shown_by_ipython(error):
+            super().showtraceback(exc_tuple, *args, **options)
 
     def _showtraceback(self, etype: object, evalue: object, stb: Any) -> None:
         self.last_traceback = list(stb) if isinstance(stb, list) else str(stb).splitlines()
@@ -118,10 +121,12 @@ class IPythonShell:
             self.execution_count = result.execution_count
         error = result.error_before_exec or result.error_in_exec
         if error is None:
+            if self._shell.last_traceback:  # Of `%tb`, or of a script that failed under `%run`.
+                print(*self._shell.last_traceback, sep="\n", file=sys.stderr)
             return CellOutcome() if silent else _show_figures()
         if not silent:
             figures.show_open_after_error()
-        outcome = outcome_of(error)
+        outcome = outcome_of(as_our_own(error))
         if self._shell.last_traceback:
             outcome.traceback = self._shell.last_traceback
         return outcome

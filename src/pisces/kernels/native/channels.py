@@ -36,6 +36,7 @@ class Channels:
         self._trace = self._pipe()
         slate = _anonymous_file(_SLATE_BYTES)
         self._slate = mmap.mmap(slate, _SLATE_BYTES)
+        self._begun_at_close = 0
         self._guest_fds.append(slate)
         self._paused: set[Pipe] = set(PIPES)
         self._ready: set[Pipe] = set()
@@ -91,10 +92,12 @@ class Channels:
 
     def last_begun(self) -> int:
         """The number of the last cell that the guest has begun; 0 before any."""
-        return int.from_bytes(self._slate[:], "little")
+        return self._begun_at_close if self._slate.closed else int.from_bytes(self._slate[:], "little")
 
     def read_trace(self) -> str:
         """What faulthandler wrote, if anything."""
+        if self._slate.closed:
+            return ""
         try:
             return os.read(self._trace, 1 << 16).decode("utf-8", "replace")
         except BlockingIOError:
@@ -126,6 +129,7 @@ class Channels:
             self._pause(pipe)
             os.close(fd)
         os.close(self._trace)
+        self._begun_at_close = self.last_begun()
         self._slate.close()
         self._ended = set(PIPES)
         self._control.close()

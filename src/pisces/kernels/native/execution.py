@@ -41,13 +41,16 @@ class NativeExecution:
         self._foreign = 0
         self._dead_since = math.inf
         self._announced = False
+        self._read_ahead = False
+        self._last_mark = 0
         self.done = False
 
     async def receive(self) -> Sequence[AnyEvent]:
         """See `kernels.base.Execution`."""
         self._process.channels.active = True
         while not (events := self._collect()):
-            await self._process.channels.wait()
+            if not self._read_ahead:
+                await self._process.channels.wait()
         if not self._announced and self.begun:
             self._announced = True
             events.insert(0, Started())
@@ -76,13 +79,15 @@ class NativeExecution:
         """
         channels = self._process.channels
         dead = not self._process.alive
-        ready: Container[str] = PIPES if dead else channels.take_ready()
+        ready: Container[str] = PIPES if dead or self._read_ahead else channels.take_ready()
+        self._read_ahead = False
         text = [self._read(name) for name in STREAMS if name in ready]
         events: list[AnyEvent] = []
         if "frames" in ready or any(text):
             self._take_frames(events)
         if not self.done:
-            self._add_text(events, None)
+            # Text that was read together with the frames may stand behind frames that have come since.
+            self._add_text(events, self._last_mark + 1 if self._read_ahead else None)
             if dead and not events and not any(text):
                 self._finish_dead(events)
         return events
@@ -94,18 +99,18 @@ class NativeExecution:
         return bool(data)
 
     def _take_frames(self, events: list[AnyEvent]) -> None:
-        """Take all frames that have come: one read is larger than what a pipe holds."""
-        data = self._process.channels.read("frames")
-        for frame in self._process.frames.feed(data) if data else ():
-            self._take_frame(frame, events)
-            if self.done:
-                return
+        """Take all frames that have come, as far as they belong to this cell."""
+        waiting = self._process.waiting_frames
+        waiting += self._process.frames.feed(self._process.channels.read("frames"))
+        while waiting and not self.done:
+            self._take_frame(waiting.popleft(), events)
 
     def _take_frame(self, frame: frames.GuestFrame, events: list[AnyEvent]) -> None:
         if isinstance(frame, frames.PlacedFrame):
             if frame.marked:
                 self._read_up_to(frame.mark)
             self._add_text(events, frame.mark)
+            self._last_mark = frame.mark
         event = self._as_event(frame)
         if event is None:
             self._foreign += 1
@@ -118,7 +123,7 @@ class NativeExecution:
         order = self._process.order
         for name in STREAMS:
             while not order.reached(name, mark) and self._read(name):
-                pass
+                self._read_ahead = True
 
     def _add_text(self, events: list[AnyEvent], before: int | None) -> None:
         for name, text in self._process.order.take(before):

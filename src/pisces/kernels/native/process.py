@@ -3,13 +3,14 @@
 import os
 import secrets
 import signal
+from collections import deque
 from collections.abc import Mapping
 
 import anyio
 
 from pisces.errors import KernelStartError
 from pisces.kernels.native.channels import Channels
-from pisces.kernels.native.frames import FrameDecoder
+from pisces.kernels.native.frames import FrameDecoder, GuestFrame
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.zygote import Zygote
 from pisces.model.events import ProcessExit
@@ -27,6 +28,8 @@ class KernelProcess:
         self._nonce = nonce
         self.channels = Channels()
         self.frames = FrameDecoder()
+        self.waiting_frames: deque[GuestFrame] = deque()
+        """Frames that came after the end of a cell: they are for the next."""
         self.order = StreamOrder(nonce)
         self.exit: ProcessExit | None = None
         self.cleared = anyio.Event()

@@ -1,0 +1,71 @@
+"""Whatever kills a kernel, the cell gets its `Done` with the truth, and nothing pretends that the state is there."""
+
+import signal
+
+import anyio
+import pytest
+
+from pisces.errors import KernelGone
+from pisces.kernels.base import ExecuteRequest, Kernel
+from tests.contract import cells
+from tests.fakes.drive import begin, ok, run
+
+
+@pytest.mark.parametrize(
+    ("code", "exit_code", "signum"),
+    [
+        (cells.KILL_ITSELF, None, signal.SIGKILL),
+        (cells.SEGFAULT, None, signal.SIGSEGV),
+        (cells.LEAVE_WITH_0, 0, None),
+        (cells.LEAVE_WITH_3, 3, None),
+    ],
+)
+async def test_a_death_in_a_cell_is_told_as_it_happened(
+    fresh: Kernel, code: str, exit_code: int | None, signum: int | None
+) -> None:
+    ran = await run(fresh, code)
+    assert (ran.done.status, ran.done.state) == ("crashed", "lost")
+    assert ran.done.process_exit is not None
+    assert (ran.done.process_exit.code, ran.done.process_exit.signal) == (exit_code, signum)
+    assert not await fresh.is_alive()
+    with pytest.raises(KernelGone):
+        await fresh.execute(ExecuteRequest("1"))
+
+
+async def test_the_last_words_of_a_dying_kernel_arrive(fresh: Kernel) -> None:
+    assert (await run(fresh, cells.KILL_ITSELF)).stdout == "last words\n"
+
+
+@pytest.mark.needs_process
+async def test_a_crash_in_c_code_names_the_line(fresh: Kernel) -> None:
+    ran = await run(fresh, "import ctypes\ndef touch():\n    ctypes.string_at(0)\ntouch()")
+    assert ran.done.process_exit is not None
+    assert "touch" in ran.done.process_exit.detail
+
+
+@pytest.mark.needs_process
+async def test_a_death_between_cells_is_seen_before_the_next(fresh: Kernel) -> None:
+    await ok(fresh, "import os, threading\nthreading.Timer(0.05, os._exit, [7]).start()")
+    for _ in range(1000):
+        if not await fresh.is_alive():
+            break
+        await anyio.sleep(0.01)
+    with pytest.raises(KernelGone):
+        await fresh.execute(ExecuteRequest("1"))
+
+
+async def test_a_kill_gives_the_running_cell_its_end(fresh: Kernel) -> None:
+    running = await begin(fresh, cells.SLEEP)
+    await running.prints("ready")
+    await fresh.kill()
+    ran = await running.finish()
+    assert (ran.done.status, ran.done.state) == ("crashed", "lost")
+    assert ran.done.process_exit is not None
+    assert ran.done.process_exit.signal == signal.SIGKILL
+
+
+async def test_a_shutdown_gives_the_running_cell_its_end(fresh: Kernel) -> None:
+    running = await begin(fresh, cells.SLEEP)
+    await running.prints("ready")
+    await fresh.shutdown()
+    assert (await running.finish()).done.status == "crashed"
