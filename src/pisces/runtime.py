@@ -84,13 +84,14 @@ class Runtime:
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
-    ) -> bool | None:
+    ) -> None:
         assert self._tasks is not None and self._pool is not None and self._backend is not None
         with anyio.CancelScope(shield=True):
             await self._pool.aclose()
             await self._backend.aclose()
         self._tasks.cancel_scope.cancel()
-        return await self._tasks.__aexit__(kind, error, traceback)
+        # The group does not get to see the body's exception: it would wrap it.
+        await self._tasks.__aexit__(None, None, None)
 
     async def python(
         self,

@@ -46,7 +46,7 @@ class FrameWriter:
     def send(self, kind: str, **fields: object) -> None:
         """Send a frame that says nothing about the place of output."""
         data = encode_frame({"type": kind, "id": self.cell, **fields})
-        with self._streams.order.lock:
+        with self._streams.order.guard, self._streams.order.lock:
             self._write(data)
 
     def send_in_order(self, kind: str, *, hold: bool = False, **fields: object) -> None:
@@ -55,7 +55,7 @@ class FrameWriter:
         With `hold` it waits for the next frame or text, so that both wake the host only once.
         """
         self._streams.flush()
-        with self._streams.order.lock:
+        with self._streams.order.guard, self._streams.order.lock:
             mark, marked = self._streams.order.place()
             data = encode_frame({"type": kind, "id": self.cell, "mark": mark, "marked": marked, **fields})
             if hold:

@@ -6,6 +6,8 @@ import asyncio
 import signal
 from types import FrameType
 
+from .streams import InterruptGuard
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Coroutine
@@ -19,8 +21,9 @@ class Interrupts:
     signal of a cell always raises, whatever the first one tried.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop) -> None:
+    def __init__(self, loop: asyncio.AbstractEventLoop, guard: InterruptGuard) -> None:
         self._loop = loop
+        self._guard = guard
         self._in_cell = False
         self._count = 0
         self._task: asyncio.Task[Any] | None = None
@@ -42,6 +45,7 @@ class Interrupts:
     def end_cell(self) -> None:
         """From here on SIGINT does nothing."""
         self._in_cell = False
+        self._guard.deferred = False
         if signal.getsignal(signal.SIGINT) != self._on_signal:
             self.install()
 
@@ -64,7 +68,7 @@ class Interrupts:
             self._task = None
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        if not self._in_cell:
+        if not self._in_cell or self._guard.defers():
             return
         self._count += 1
         task = self._task

@@ -11,6 +11,8 @@ import faulthandler
 import mmap
 import os
 import platform
+import select
+import selectors
 import sys
 from types import ModuleType
 
@@ -62,9 +64,12 @@ class KernelLoop:
         self._streams.install()
         self._frames = FrameWriter(frames_fd, self._streams)
         self._requests = RequestReader(control_fd)
-        self._loop = asyncio.new_event_loop()
-        asyncio.set_event_loop(self._loop)
-        self._interrupts = Interrupts(self._loop)
+        selector = selectors.DefaultSelector()
+        self._loop = asyncio.SelectorEventLoop(selector)
+        self._poll = select.poll()
+        for fd in (self._requests.fileno(), selector.fileno()):
+            self._poll.register(fd, select.POLLIN)
+        self._interrupts = Interrupts(self._loop, self._streams.order.guard)
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
         self._waiting: list[dict[str, Any]] = []
@@ -87,22 +92,33 @@ class KernelLoop:
                 self._execute(request)
 
     def _wait(self) -> None:
-        asyncio.set_event_loop(self._loop)  # A cell that called asyncio.run() has unset it.
+        """Until a request has come; the user's tasks go on meanwhile."""
+        if self._loop_is_idle():
+            # Nothing of the user's waits: the loop need not be started, which halves the time to begin a cell.
+            ready = [fd for fd, _ in self._poll.poll()]
+            if self._requests.fileno() in ready:
+                self._on_request()
+                return
         try:
             self._loop.run_forever()
         except (KeyboardInterrupt, SystemExit) as error:
             # A task that the user left running ended so; that ends the task, not the kernel.
             print(f"A background task raised {type(error).__name__}.", file=self._streams.stderr)
 
+    def _loop_is_idle(self) -> bool:
+        """Whether the loop has nothing to do before one of its descriptors has; False when it cannot be told."""
+        return not getattr(self._loop, "_ready", True) and not getattr(self._loop, "_scheduled", True)
+
     def _on_request(self) -> None:
         requests = self._requests.read()
         if requests is None:
             requests = [{"type": "exit"}]
         self._waiting += requests
-        if self._waiting:
+        if self._waiting and self._loop.is_running():
             self._loop.stop()
 
     def _execute(self, request: dict[str, Any]) -> None:
+        asyncio.set_event_loop(self._loop)  # The cell before may have unset it with asyncio.run().
         self._frames.cell = request["id"]
         self._streams.begin_cell()
         outcome = self._run_cell(request)

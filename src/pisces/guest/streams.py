@@ -7,6 +7,7 @@ with a secret nonce to both pipes: between text and a frame, and where Python tu
 
 from __future__ import annotations
 
+import _thread
 import array
 import fcntl
 import io
@@ -45,6 +46,38 @@ def write_all(fd: int, data: bytes) -> None:
             select.select([], [fd], [])
 
 
+class InterruptGuard:
+    """Where SIGINT must wait: between a write and the moment the buffer above knows of it.
+
+    A KeyboardInterrupt there would have the buffer write the same bytes again, or leave half a marker. The handler
+    leaves it here instead, and the flusher raises it a moment later.
+    """
+
+    def __init__(self) -> None:
+        self._main = threading.main_thread().ident
+        self._depth = 0
+        self.deferred = False
+
+    def __enter__(self) -> None:
+        if threading.get_ident() == self._main:
+            self._depth += 1
+
+    def __exit__(self, *error: object) -> None:
+        if threading.get_ident() == self._main:
+            self._depth -= 1
+
+    def defers(self) -> bool:
+        """Whether an interrupt now has to wait; it is then raised later. Asked by the handler, in the main thread."""
+        self.deferred = self._depth > 0
+        return self.deferred
+
+    def raise_deferred(self) -> None:
+        """Raise what was deferred, in the main thread."""
+        if self.deferred:
+            self.deferred = False
+            _thread.interrupt_main()
+
+
 class OutputOrder:
     """Who wrote last, and the markers between. One lock orders markers, raw writes and frames.
 
@@ -54,6 +87,7 @@ class OutputOrder:
 
     def __init__(self, nonce: str) -> None:
         self.lock = threading.RLock()
+        self.guard = InterruptGuard()
         self.stdout_pipe = private_duplicate(1)
         self.stderr_pipe = private_duplicate(2)
         self.children = False  # A child has been started in this cell: anybody may have written in between.
@@ -132,10 +166,10 @@ class _RawWriter(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         size = len(data)
-        with self._order.lock:
+        with self._order.guard, self._order.lock:
             self._order.turn_to(self)
             write_all(self._fd, data)
-        return size
+            return size
 
 
 class _Stdout(io.TextIOWrapper):
@@ -172,7 +206,7 @@ class StandardStreams:
             io.BufferedWriter(_RawWriter(2, self.order), 65536), encoding="utf-8", errors="backslashreplace"
         )
         self._c_flush = _c_stdio_flush()
-        self._flusher = _Flusher(self.stdout)
+        self._flusher = _Flusher(self.stdout, self.order.guard)
 
     def install(self) -> None:
         """Make these the streams of the process."""
@@ -218,8 +252,9 @@ class StandardStreams:
 class _Flusher:
     """A thread that flushes stdout every 20 ms while cells run, and sleeps on a lock when none has for a while."""
 
-    def __init__(self, stream: io.TextIOWrapper) -> None:
+    def __init__(self, stream: io.TextIOWrapper, guard: InterruptGuard) -> None:
         self._stream = stream
+        self._guard = guard
         self.forget()
 
     def forget(self) -> None:
@@ -246,6 +281,7 @@ class _Flusher:
         thread = self._thread
         while self._thread is thread:
             time.sleep(_FLUSH_SECONDS)
+            self._guard.raise_deferred()
             try:
                 self._stream.flush()
             except ValueError:

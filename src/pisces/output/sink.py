@@ -83,9 +83,11 @@ class OutputSink:
         self._batch_size = 0
         self._total_bytes = 0
         self._record = StreamRecord(spill)
+        self._last_dump: Dump | None = None
 
     def write(self, text: str) -> None:
         """Take the next text of the stream."""
+        self._last_dump = None
         self._batch.append(text)
         self._batch_size += len(text)
         if self._batch_size >= _BATCH:
@@ -93,12 +95,15 @@ class OutputSink:
 
     def end_line(self) -> None:
         """Make sure that what comes next begins a line."""
+        self._last_dump = None
         self._flush()
         if self._folder.unfinished() is not None:
             self._take(b"\n")
 
     def mark(self) -> None:
         """What is here now stays when the sink is cleared: call it where a cell begins, after its heading."""
+        if not self._total_bytes and not self._batch_size:
+            return  # Nothing is here: it is as it was at the beginning.
         self.end_line()
         self._marked = self._windows.copy()
 
@@ -111,6 +116,11 @@ class OutputSink:
 
     def dump(self) -> Dump:
         """What to show of all that came so far. It changes nothing, and output may go on after it."""
+        if self._last_dump is None:
+            self._last_dump = self._make_dump()
+        return self._last_dump
+
+    def _make_dump(self) -> Dump:
         self._flush()
         total_lines = self._total_lines
         view = self._windows.view(self._folder.unfinished())
@@ -146,6 +156,8 @@ class OutputSink:
 
     def close(self) -> None:
         """Write what is left and release the artifact's descriptor. The sink can still be dumped."""
+        if self._record.id is not None:
+            self._last_dump = None  # Closing the artifact may show that it is not whole.
         self._flush()
         self._record.close()
 

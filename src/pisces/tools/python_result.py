@@ -1,10 +1,12 @@
 """From the report of a run to the result of the `python` tool: text for the model first, then what is rich."""
 
 import json
+from collections.abc import Sequence
 
 import anyio
 
 from pisces.kernels.deadline import Deadline
+from pisces.model.cells import Cell, CellRecord
 from pisces.model.mime import SVG
 from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
@@ -12,6 +14,7 @@ from pisces.output.notice import truncation_notice
 from pisces.output.sink import Dump
 from pisces.sessions.run import RunReport
 from pisces.sessions.session import Session
+from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 
 _JSON_CHARACTERS = 8000
@@ -39,6 +42,15 @@ async def python_result(
     details = _details(report, transcript, session, dump)
     details.notices = before + after
     return ToolResult(content=content, details=details, is_error=details.is_error)
+
+
+def stopped_result(cells: Sequence[Cell], stop: StopSignal, deadline: Deadline, why: str) -> ToolResult:
+    """The result of a call that was stopped before it had a session."""
+    report = RunReport(records=[CellRecord(index=i, title=cell.title, code=cell.code) for i, cell in enumerate(cells)])
+    report.outcome = "aborted" if stop.asked else "timeout"
+    sentences = [*_why_it_ended(report, deadline), f"Nothing was run: {why}."]
+    details = Details(cells=report.records, outcome=report.outcome, cancelled=True, notices=sentences, is_error=True)
+    return ToolResult(content=[TextBlock("\n".join(sentences))], details=details, is_error=True)
 
 
 def _details(report: RunReport, transcript: Transcript, session: Session, dump: Dump) -> Details:
@@ -98,7 +110,7 @@ def _failure(report: RunReport) -> list[str]:
         return [f"{len(failed)} cells failed: {codes}."]
     number = failed[0].index + 1
     first = f"Cell {number} failed (exit code {failed[0].exit_code})."
-    if report.state == "lost":
+    if not report.earlier_cells_kept:
         return [f"{first} The state of the cells before it is lost: run them again."]
     return [f"{first} Earlier cells succeeded; their state persists. Fix only cell {number}."]
 
