@@ -18,7 +18,7 @@ def measure(sandbox: Sandbox) -> Measurement:
         title="100 MB of output in 1 KB lines",
         code=_CODE,
         printed=Printed.lines(f"{number:08d}{pad}" for number in range(_LINES)),
-        rounds=3,
+        rounds=5,
         pipe_aim=2.0,
     )
     return measure_printing(sandbox, printing)
