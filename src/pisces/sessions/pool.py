@@ -4,6 +4,7 @@ from collections import OrderedDict
 from collections.abc import Callable
 
 import anyio
+import msgspec
 
 from pisces.errors import DeadlineExceeded, SessionClosed
 from pisces.kernels.base import Backend, LaunchSpec
@@ -15,6 +16,17 @@ _SWEEP_SECONDS = 30.0
 _REMEMBERED_LOSSES = 1000
 
 
+_Place = tuple[SessionKey, str]
+"""A session as one owner knows it."""
+
+
+class _Loss(msgspec.Struct, frozen=True):
+    """Why a session was ended, and whether it was the owner's alone."""
+
+    why: str
+    alone: bool
+
+
 class SessionPool:
     """Hands out sessions. `maintain` runs in a task of the owner's; `aclose` ends every session."""
 
@@ -23,11 +35,12 @@ class SessionPool:
         self._max_kernels = max_kernels
         self._idle_timeout = idle_timeout
         self._sessions: dict[SessionKey, Session] = {}
-        self._own: dict[tuple[SessionKey, str], Session] = {}
+        self._own: dict[_Place, Session] = {}
         """Sessions that one owner alone has, since it reset a shared one."""
         self._with_kernel: set[Session] = set()
         self._slot_changed = anyio.Event()
-        self._losses: OrderedDict[SessionKey, str] = OrderedDict()
+        self._losses: OrderedDict[_Place, _Loss] = OrderedDict()
+        """Evictions that an owner of the session has not been told of yet."""
         self._closed = False
 
     @property
@@ -39,13 +52,18 @@ class SessionPool:
         """The session of this key, as this owner sees it; made when there is none, held by the owner from now on."""
         if self._closed:
             raise SessionClosed("The runtime has been closed")
-        session = self._own.get((key, owner)) or self._sessions.get(key)
+        loss = self._losses.pop((key, owner), None)
+        alone = (key, owner) in self._own or (loss is not None and loss.alone)
+        session = self._own.get((key, owner)) if alone else self._sessions.get(key)
         if session is None or session.closed:
             session = Session(key, self._backend, launch, self)
-            loss = self._losses.pop(key, "")
-            session.news = StateNews.lost(loss) if loss else None
-            self._sessions[key] = session
+            if alone:
+                self._own[key, owner] = session
+            else:
+                self._sessions[key] = session
         session.owners[owner] = True
+        if loss is not None:
+            session.leave_news(owner, StateNews.lost(loss.why))
         return session
 
     def separate(self, session: Session, owner: str, launch: Callable[[str], LaunchSpec]) -> Session:
@@ -53,6 +71,7 @@ class SessionPool:
         if len(session.owners) <= 1:
             return session
         del session.owners[owner]
+        session.take_news(owner)
         own = Session(session.key, self._backend, launch, self)
         own.owners[owner] = True
         self._own[session.key, owner] = own
@@ -61,7 +80,10 @@ class SessionPool:
     async def leave(self, owner: str) -> None:
         """The owner is done: every session that nobody else holds ends."""
         for session in self.sessions:
-            if session.owners.pop(owner, None) is not None and not session.owners:
+            if session.owners.pop(owner, None) is None:
+                continue
+            session.take_news(owner)
+            if not session.owners:
                 await self.end(session)
 
     def disconnect(self, owner: str) -> None:
@@ -133,7 +155,9 @@ class SessionPool:
                 group.start_soon(self.end, session)
 
     async def _evict(self, session: Session, why: str) -> None:
-        self._losses[session.key] = why
+        alone = session in self._own.values()
+        for owner in session.owners:
+            self._losses[session.key, owner] = _Loss(why, alone)
         while len(self._losses) > _REMEMBERED_LOSSES:
             self._losses.popitem(last=False)
         await self.end(session)

@@ -8,10 +8,12 @@ import time
 from collections.abc import Awaitable, Callable, Sequence
 
 import anyio
+import msgspec
 
 from pisces.model.cells import CellRecord
 from pisces.model.events import AnyEvent
 from pisces.model.results import Update
+from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import OutputPiece, Transcript
 
 OnUpdate = Callable[[Update], Awaitable[None] | None]
@@ -23,15 +25,28 @@ It may be cancelled while it waits, so it must have taken the pieces before that
 """
 
 _INTERVAL = 0.05
+_PATIENCE = 1.0
+"""How long, after the call is to stop, a listener may still take over what it is told."""
 
 
 class Progress:
-    """Sends updates and pieces; without a listener it costs nothing."""
+    """Sends updates and pieces; without a listener it costs nothing.
 
-    def __init__(self, listener: OnUpdate | None, transcript: Transcript, *, on_output: OnOutput | None = None) -> None:
+    A listener may slow the call down, but not hold it: one that still waits when the call is to stop hears no more.
+    """
+
+    def __init__(
+        self,
+        listener: OnUpdate | None,
+        transcript: Transcript,
+        *,
+        stop: StopSignal,
+        on_output: OnOutput | None = None,
+    ) -> None:
         self._listener = listener
         self._on_output = on_output
         self._transcript = transcript
+        self._stop = stop
         if on_output is not None:
             transcript.gather_pieces()
         self._records: Sequence[CellRecord] = ()
@@ -41,6 +56,10 @@ class Progress:
     def follow(self, records: Sequence[CellRecord]) -> None:
         """These are the cells that updates show."""
         self._records = records
+
+    def mute(self) -> None:
+        """Tell nobody anything more."""
+        self._listener = self._on_output = None
 
     async def changed(self) -> None:
         """The status of a cell has changed: tell it now."""
@@ -68,14 +87,21 @@ class Progress:
 
     async def _hand_over(self) -> None:
         if self._on_output is not None and (pieces := self._transcript.take_pieces()):
-            waiting = self._on_output(pieces)
-            if waiting is not None:
-                await waiting
+            await self._heard(self._on_output(pieces))
 
     async def _send(self, listener: OnUpdate) -> None:
         self._pending = False
         self._transcript.refresh()
-        waiting = listener(Update(tail=self._transcript.sink.tail(), cells=tuple(self._records)))
-        if waiting is not None:
-            await waiting
+        cells = tuple(
+            msgspec.structs.replace(record, status_events=list(record.status_events)) for record in self._records
+        )
+        await self._heard(listener(Update(tail=self._transcript.sink.tail(), cells=cells)))
         self._next = time.monotonic() + _INTERVAL
+
+    async def _heard(self, waiting: Awaitable[None] | None) -> None:
+        if waiting is None:
+            return
+        with anyio.move_on_after(self._stop.remaining() + _PATIENCE) as patience:
+            await waiting
+        if patience.cancelled_caught:
+            self.mute()

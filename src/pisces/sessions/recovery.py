@@ -8,19 +8,18 @@ from pisces.sessions.session import Session, StateNews
 _RESTORE_CAP = 5.0
 
 
-async def recover(session: Session, kernel: Kernel, why: str) -> StateNews:
-    """After the death of the session's kernel: restored from a checkpoint, or lost; the next call gets a fresh one.
+async def recover(session: Session, kernel: Kernel, why: str) -> None:
+    """After the death of the session's kernel: restored from a checkpoint, or lost; the next cell gets a fresh one.
 
-    Whoever calls this tells the news, or leaves it with the session for the next call.
+    The session then has the news of it for every owner.
     """
     if isinstance(kernel, Checkpointing):
         restore = await kernel.restore(Deadline.after(_RESTORE_CAP))
         if restore is not None:
             session.generation += 1
-            return StateNews("restored", f"{why}. {_describe(restore)}", restore)
+            session.announce(StateNews("restored", f"{why}. {_describe(restore)}", restore))
+            return
     await session.bury(why)
-    session.take_news()
-    return StateNews.lost(why)
 
 
 def _describe(restore: Restore) -> str:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 import anyio
 import msgspec
 
-from pisces.errors import DeadlineExceeded, KernelGone
+from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
@@ -26,6 +26,7 @@ _INTERRUPTED_CODE = 130
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """How a call wants its cells run."""
 
+    owner: str = "runtime"
     cwd: str | None = None
     reset: bool = False
     keep_going: bool = False
@@ -43,6 +44,8 @@ class RunReport(msgspec.Struct, kw_only=True):
     """The index of the cell that failed first."""
     state: KernelState = "kept"
     restore: Restore | None = None
+    earlier_cells_kept: bool = True
+    """Whether what the cells before the failed one did is still there."""
     variables: VariableChanges | None = None
     notices: list[str] = msgspec.field(default_factory=list)
     """What the reader must be told before anything else, about the state."""
@@ -72,6 +75,7 @@ class CallRun:
         self._transcript = transcript
         self._stop = stop
         self._progress = progress
+        self._told: StateNews | None = None
         self._joined_reset = options.reset and session.resetting
         progress.follow(records)
 
@@ -84,6 +88,11 @@ class CallRun:
         try:
             if await self._ready():
                 await self._run_cells()
+        except BaseException:
+            # Nobody will read the report: what it says of the state is said with the next call.
+            if self._told is not None:
+                self._session.leave_news(self._options.owner, self._told)
+            raise
         finally:
             self._session.leave_turn()
         return self.report
@@ -141,7 +150,7 @@ class CallRun:
         attempt = await self._attempt(record)
         mode = self._options.retry_on_crash
         wanted = mode == "once" or (mode == "safe" and not attempt.began)
-        if attempt.died and wanted and not attempt.stopped and not self._stop.due:
+        if attempt.died and wanted and not attempt.stopped and await self._have_another_kernel():
             self.report.notes.append(
                 "The kernel died and the cell was run again."
                 if attempt.began
@@ -149,6 +158,17 @@ class CallRun:
             )
             attempt = await self._attempt(record)
         return self._conclude(record, attempt)
+
+    async def _have_another_kernel(self) -> bool:
+        """For a second try; where there is none in time, what the first try came to stands."""
+        up = False
+        try:
+            with self._stop.scope():
+                await self._session.ensure_kernel(self._deadline)
+                up = True
+        except (DeadlineExceeded, KernelError, TooManyRestarts) as error:
+            self.report.notes.append(f"The cell could not be run again: {error}.")
+        return up and not self._stop.due
 
     async def _attempt(self, record: CellRecord) -> "_Attempt":
         session = self._session
@@ -167,22 +187,28 @@ class CallRun:
             session.cell_began()
             await self._follow(kernel, execution, attempt)
         record.duration_ms = round((time.perf_counter() - began) * 1000, 3)
-        if attempt.died:
-            self._tell(await recover(session, kernel, self._how_it_died(attempt)))
-        else:
-            session.cell_finished()
+        await self._look_after(kernel, attempt)
         self._transcript.end(ok=attempt.ok)
         return attempt
 
-    def _tell_news(self) -> None:
-        news = self._session.take_news()
-        if news is not None:
-            self._tell(news)
+    async def _look_after(self, kernel: Kernel, attempt: "_Attempt") -> None:
+        """After a cell: a kernel that died is buried, or comes back, whatever happens to this call meanwhile."""
+        if not attempt.died:
+            self._session.cell_finished()
+            return
+        with anyio.CancelScope(shield=True):
+            await recover(self._session, kernel, self._how_it_died(attempt))
+        self._tell_news()
+        restore = self.report.restore
+        self.report.earlier_cells_kept = restore is not None and not restore.cells_lost
 
-    def _tell(self, news: StateNews) -> None:
-        self.report.state = news.state
-        self.report.restore = news.restore
-        self.report.notices.append(news.text)
+    def _tell_news(self) -> None:
+        news = self._session.take_news(self._options.owner)
+        if news is not None:
+            self._told = news
+            self.report.state = news.state
+            self.report.restore = news.restore
+            self.report.notices.append(news.text)
 
     def _request(self, record: CellRecord) -> ExecuteRequest:
         cwd = None
@@ -196,19 +222,17 @@ class CallRun:
             with self._stop.scope():
                 while attempt.done is None:
                     await self._take(await self._progress.watching(execution.receive), attempt)
-        except anyio.get_cancelled_exc_class():
-            # The task itself is cancelled: nobody will read the report, so the session keeps the news.
+            if attempt.done is None:
+                with anyio.CancelScope(shield=True):
+                    await self._settle(kernel, execution, attempt)
+        except BaseException:
+            # The task is cancelled, or a listener failed: nobody wants the rest, but the cell must not run on.
+            self._progress.mute()
             with anyio.CancelScope(shield=True):
                 await self._settle(kernel, execution, attempt)
                 self._transcript.end(ok=False)
-                if attempt.died:
-                    self._session.news = await recover(self._session, kernel, self._how_it_died(attempt))
-                else:
-                    self._session.cell_finished()
+                await self._look_after(kernel, attempt)
             raise
-        if attempt.done is None:
-            with anyio.CancelScope(shield=True):
-                await self._settle(kernel, execution, attempt)
 
     async def _take(self, events: Sequence[AnyEvent], attempt: "_Attempt") -> None:
         for event in events:

@@ -57,14 +57,14 @@ class Session:
         self.generation = 0
         self.folder = key.cwd
         """The folder that was last asked for: where a fresh kernel begins."""
-        self.news: StateNews | None = None
-        """What became of the state since the last call that was told of it; told with the next one."""
         self.active_stop: StopSignal | None = None
         """Stops the call that has its turn."""
         self.last_used = anyio.current_time()
         self.owners: dict[str, bool] = {}
         """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False
+        self._news: dict[str, StateNews] = {}
+        """What became of the state since an owner was last told of it, by owner; told with its next call."""
         self._backend = backend
         self._launch = launch
         self._slots = slots
@@ -142,7 +142,7 @@ class Session:
         try:
             await self.end_kernel()
             self._deaths = 0
-            self.news = None
+            self._news.clear()
             await self.ensure_kernel(deadline)
         finally:
             self.resetting = False
@@ -160,7 +160,7 @@ class Session:
         """The kernel is dead: clear away what is left of it, and remember why the state is gone."""
         if not self._finished_a_cell:
             self._deaths += 1
-        self.news = self.news or StateNews.lost(why)
+        self.announce(StateNews.lost(why))
         await self.end_kernel()
 
     def cell_began(self) -> None:
@@ -177,10 +177,18 @@ class Session:
         self._finished_a_cell = True
         self._deaths = 0
 
-    def take_news(self) -> StateNews | None:
-        """What became of the state since it was last told; told once."""
-        news, self.news = self.news, None
-        return news
+    def announce(self, news: StateNews) -> None:
+        """Something became of the state: each owner hears of it with its next call, of the first thing first."""
+        for owner in self.owners:
+            self._news.setdefault(owner, news)
+
+    def leave_news(self, owner: str, news: StateNews) -> None:
+        """This owner alone is to hear of it with its next call."""
+        self._news[owner] = news
+
+    def take_news(self, owner: str) -> StateNews | None:
+        """What became of the state since this owner was last told; told once."""
+        return self._news.pop(owner, None)
 
     def info(self, state: KernelState, restore: Restore | None = None) -> KernelInfo:
         """The kernel, for the reader of a result."""

@@ -22,6 +22,10 @@ class StopSignal:
         """Whether the call should begin nothing more."""
         return self.asked or self._deadline.expired
 
+    def remaining(self) -> float:
+        """Seconds until the call is to stop."""
+        return 0.0 if self.asked else self._deadline.remaining()
+
     def ask(self) -> None:
         """Stop the call."""
         self.asked = True

@@ -2,7 +2,6 @@
 
 import math
 from collections.abc import Mapping
-from importlib.resources import files
 from itertools import count
 from pathlib import Path
 from typing import Annotated, Any
@@ -11,7 +10,7 @@ import anyio
 from msgspec import Meta, Struct
 
 from pisces.environment.interpreter import Interpreter
-from pisces.errors import InvalidCall, PiscesError
+from pisces.errors import DeadlineExceeded, InvalidCall, PiscesError
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell
@@ -23,7 +22,7 @@ from pisces.sessions.session import Session, SessionKey
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.tools.base import CallContext, Services, error_result
-from pisces.tools.python_result import python_result
+from pisces.tools.python_result import python_result, stopped_result
 from pisces.tools.schema import json_schema, parse_params
 
 DEFAULT_SESSION = "default"
@@ -56,6 +55,8 @@ class PythonTool:
     @property
     def description(self) -> str:
         """What a model reads before it uses the tool."""
+        from importlib.resources import files
+
         return files("pisces.tools").joinpath("prompts/python.md").read_text(encoding="utf-8").strip()
 
     @property
@@ -128,7 +129,9 @@ class _PythonCall:
         self._stop = StopSignal(deadline)
 
     async def run_until(self, abort: anyio.Event, cells: list[Cell], one_off: str | None) -> ToolResult:
-        """Run; stop when the caller sets the event."""
+        """Run; stop when the caller sets the event, and begin nothing if that has been done already."""
+        if abort.is_set():
+            self._stop.ask()
         async with anyio.create_task_group() as group:
             group.start_soon(self._watch, abort)
             try:
@@ -145,13 +148,25 @@ class _PythonCall:
 
     async def run(self, cells: list[Cell], one_off: str | None) -> ToolResult:
         """Run in the session, or in a kernel of the call's own."""
-        interpreter = await self._services.interpreters.find(self._params.kernel, self._deadline)
+        interpreter = await self._interpreter()
+        if interpreter is None:
+            return stopped_result(cells, self._stop, self._deadline, "no interpreter had answered yet")
         session = self._session(interpreter, one_off)
         try:
             return await self._run_in(session, cells, reset=self._params.reset and one_off is None)
         finally:
             if one_off is not None:
                 await self._services.pool.end(session)
+
+    async def _interpreter(self) -> Interpreter | None:
+        """The interpreter; None when the call was stopped before one was found."""
+        interpreter = None
+        try:
+            with self._stop.scope():
+                interpreter = await self._services.interpreters.find(self._params.kernel, self._deadline)
+        except DeadlineExceeded:
+            return None
+        return interpreter
 
     def _session(self, interpreter: Interpreter, one_off: str | None) -> Session:
         services, owner = self._services, self._context.owner
@@ -170,6 +185,7 @@ class _PythonCall:
             session=session.key.id, tool="python", artifacts=services.artifacts, limits=_limits(services)
         )
         options = RunOptions(
+            owner=self._context.owner,
             cwd=self._cwd,
             reset=reset,
             keep_going=self._context.keep_going,
@@ -184,7 +200,7 @@ class _PythonCall:
             deadline=self._deadline,
             transcript=transcript,
             stop=self._stop,
-            progress=Progress(self._context.on_update, transcript, on_output=self._context.on_output),
+            progress=Progress(self._context.on_update, transcript, stop=self._stop, on_output=self._context.on_output),
         )
         try:
             report = await call.run()
