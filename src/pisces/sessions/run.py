@@ -21,6 +21,8 @@ from pisces.sessions.variables import merge_changes
 
 _TIMEOUT_CODE = 124
 _INTERRUPTED_CODE = 130
+_START_SLACK = 0.2
+"""A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -112,7 +114,7 @@ class CallRun:
         if ready:
             return True
         try:
-            with self._stop.scope():
+            with self._stop.scope(slack=_START_SLACK):
                 if self._options.reset and not self._joined_reset:
                     await self._session.reset(self._deadline)
                 await self._session.ensure_kernel(self._deadline)
@@ -163,7 +165,7 @@ class CallRun:
         """For a second try; where there is none in time, what the first try came to stands."""
         up = False
         try:
-            with self._stop.scope():
+            with self._stop.scope(slack=_START_SLACK):
                 await self._session.ensure_kernel(self._deadline)
                 up = True
         except (DeadlineExceeded, KernelError, TooManyRestarts) as error:

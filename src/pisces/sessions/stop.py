@@ -33,9 +33,13 @@ class StopSignal:
             self._scope.cancel()
 
     @contextmanager
-    def scope(self) -> Iterator[None]:
-        """The block is left early, without an exception, when the call is to stop. Not to be nested."""
+    def scope(self, *, slack: float = 0.0) -> Iterator[None]:
+        """The block is left early, without an exception, when the call is to stop. Not to be nested.
+
+        With `slack` the deadline counts that much later: waits inside that know it can then say what they waited for.
+        """
         with self._deadline.scope() as scope:
+            scope.deadline += slack
             self._scope = scope
             try:
                 if self.asked:

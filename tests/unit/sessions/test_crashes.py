@@ -1,0 +1,163 @@
+"""What a call says and does when the kernel dies under it, before it, or again and again."""
+
+import signal
+from pathlib import Path
+
+import anyio
+import anyio.lowlevel
+import pytest
+
+from pisces.kernels.memory import MemoryBackend
+from pisces.kernels.memory_script import Die, Hang
+from pisces.model.events import Error, ProcessExit, Restore, Stream
+from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
+
+CRASH = [Stream("stdout", "dying\n"), Die(signal=signal.SIGSEGV)]
+
+
+async def test_a_crash_is_told_with_its_signal_and_the_loss(tmp_path: Path) -> None:
+    async with scripted_runtime({"ok": [], "crash": CRASH}, tmp_path) as runtime:
+        await call(runtime, "ok")
+        result = await call(runtime, "crash")
+        after = await call(runtime, "ok")
+    found = details(result)
+    assert result.text.splitlines()[0].startswith("[State: lost] The kernel was ended by SIGSEGV. The state is lost")
+    assert result.text.endswith("Command exited with code 139")
+    assert (found.outcome, found.is_error, found.cells[0].exit_code) == ("crashed", True, 139)
+    assert (found.kernel.generation, found.kernel.state) == (1, "lost")  # type: ignore[union-attr]
+    assert (details(after).kernel.generation, details(after).kernel.state) == (2, "kept")  # type: ignore[union-attr]
+
+
+@pytest.mark.parametrize(
+    ("mode", "runs", "outcome"), [("safe", ["crash"], "crashed"), ("never", ["crash"], "crashed"), ("once", ["crash", "crash"], "ok")]
+)
+async def test_code_that_had_begun_runs_again_only_when_that_was_chosen(
+    tmp_path: Path, mode: str, runs: list[str], outcome: str
+) -> None:
+    crashes = iter([CRASH, []])
+    backend = MemoryBackend(lambda request, namespace: next(crashes))
+    async with scripted_runtime(backend, tmp_path, retry_on_crash=mode) as runtime:
+        result = await call(runtime, "crash")
+    assert [request.code for kernel in backend.kernels for request in kernel.requests] == runs
+    assert details(result).outcome == outcome
+    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert ("run again" in result.text) == (mode == "once")
+
+
+@pytest.mark.parametrize(("mode", "outcome"), [("safe", "ok"), ("once", "ok"), ("never", "crashed")])
+async def test_code_that_had_not_begun_runs_in_another_kernel(tmp_path: Path, mode: str, outcome: str) -> None:
+    backend = MemoryBackend({"ok": [], "x": []})
+
+    async with scripted_runtime(backend, tmp_path, retry_on_crash=mode) as runtime:
+        await call(runtime, "ok")
+        (kernel,) = backend.kernels
+
+        def die(update: object) -> None:
+            kernel.die(ProcessExit(signal=signal.SIGKILL))
+
+        result = await call(runtime, "x", on_update=die)  # It dies when the cell is announced, before it is sent.
+    assert details(result).outcome == outcome
+    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert [request.code for kernel in backend.kernels for request in kernel.requests].count("x") == (outcome == "ok")
+
+
+async def test_a_kernel_that_died_between_calls_is_replaced_and_the_loss_is_told_once(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "ok")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        first, second = await call(runtime, "ok"), await call(runtime, "ok")
+    assert details(first).kernel.state == "lost"  # type: ignore[union-attr]
+    assert first.text.startswith("[State: lost] The kernel had ended since the last call.")
+    assert details(second).kernel.state == "kept"  # type: ignore[union-attr]
+
+
+async def test_a_dead_kernel_is_cleared_away_between_calls_and_the_next_call_still_tells(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "ok")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        await pool_of(runtime).bury_dead()
+        (session,) = pool_of(runtime).sessions
+        assert session.kernel is None
+        assert details(await call(runtime, "ok")).kernel.state == "lost"  # type: ignore[union-attr]
+
+
+async def test_a_loss_that_a_cancelled_call_would_have_told_is_told_by_the_next(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": [], "hang": [Stream("stdout", "hanging\n"), Hang()]})
+    async with (
+        scripted_runtime(backend, tmp_path, interrupt_grace=0.1) as runtime,
+        anyio.create_task_group() as group,
+    ):
+        await call(runtime, "ok")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        hanging = begin(group, runtime, "hang")
+        await hanging.watcher.prints("hanging")
+        hanging.scope.cancel()
+        await hanging.ended.wait()
+        result = await call(runtime, "ok")
+    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+
+
+async def test_two_fresh_kernels_that_die_at_once_are_the_last_until_a_reset(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": [], "crash": CRASH})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "crash")
+        await call(runtime, "crash")
+        refused = await call(runtime, "ok")
+        again = await call(runtime, "ok")
+        reset = await call(runtime, "ok", reset=True)
+    assert refused.is_error
+    assert refused.text.startswith("Error: Python kernel restarted too many times in this session\n")
+    assert again.text == refused.text
+    assert (details(reset).outcome, details(reset).kernel.state) == ("ok", "kept")  # type: ignore[union-attr]
+    assert len(backend.kernels) == 3
+
+
+async def test_a_success_between_two_deaths_clears_the_count(tmp_path: Path) -> None:
+    async with scripted_runtime({"ok": [], "crash": CRASH}, tmp_path) as runtime:
+        for _ in range(3):
+            await call(runtime, "ok")
+            assert details(await call(runtime, "crash")).outcome == "crashed"
+        assert details(await call(runtime, "ok")).outcome == "ok"
+
+
+async def test_after_a_crash_the_text_does_not_claim_that_earlier_cells_persist(tmp_path: Path) -> None:
+    async with scripted_runtime({"ok": [], "crash": CRASH}, tmp_path) as runtime:
+        result = await call(runtime, ["ok", "crash", "ok"])
+    assert result.text.endswith(
+        "Cell 2 failed (exit code 139). The state of the cells before it is lost: run them again."
+    )
+    assert [record.status for record in details(result).cells] == ["complete", "error", "pending"]
+
+
+async def test_a_loss_before_the_call_does_not_deny_what_its_own_cells_did(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": [], "bad": [Error("ValueError", "no", ("ValueError: no",))]})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "ok")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        result = await call(runtime, ["ok", "bad"])
+    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert result.text.endswith("Earlier cells succeeded; their state persists. Fix only cell 2.")
+
+
+async def test_a_state_that_came_back_is_told_with_what_is_missing(tmp_path: Path) -> None:
+    backend = MemoryBackend({"ok": [], "crash": CRASH}, restore=Restore("by_value", cells_lost=2, missing=("socket",)))
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "ok")
+        result = await call(runtime, "crash")
+    first = result.text.splitlines()[0]
+    assert first.startswith("[State: restored] The kernel was ended by SIGSEGV. The state of before the cell was restored, by value.")
+    assert "2 cells" in first
+    assert "Not back: socket." in first
+    assert details(result).kernel.restore == Restore("by_value", 2, ("socket",))  # type: ignore[union-attr]
+    assert details(result).kernel.generation == 2  # type: ignore[union-attr]
+
+
+async def test_a_retry_that_gets_no_kernel_in_time_reports_the_crash(tmp_path: Path) -> None:
+    starts = iter([anyio.lowlevel.checkpoint, anyio.sleep_forever])
+    backend = MemoryBackend({"crash": CRASH}, on_start=lambda: next(starts)())
+    async with scripted_runtime(backend, tmp_path, retry_on_crash="once") as runtime:
+        result = await call(runtime, "crash", timeout=1)
+    assert details(result).outcome == "crashed"
+    assert "dying" in result.text

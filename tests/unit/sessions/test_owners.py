@@ -1,0 +1,238 @@
+"""Who holds a session, who gets one of its own, when one is ended, and who is told."""
+
+import signal
+from pathlib import Path
+
+import anyio
+
+from pisces.kernels.memory import MemoryBackend
+from pisces.kernels.memory_script import Die, Hang, WaitFor
+from pisces.model.events import Stream
+from pisces.model.results import KernelInfo, ToolResult
+from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
+
+
+def kernel_of(result: ToolResult) -> KernelInfo:
+    kernel = details(result).kernel
+    assert kernel is not None
+    return kernel
+
+
+async def test_two_owners_share_a_session_until_one_resets_it(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "x", owner="parent")
+        await call(runtime, "x", owner="helper")
+        assert len(backend.kernels) == 1
+        reset = await call(runtime, "x", owner="helper", reset=True)
+        await call(runtime, "x", owner="helper")
+        parent = await call(runtime, "x", owner="parent")
+    assert [len(kernel.requests) for kernel in backend.kernels] == [3, 2]
+    assert (kernel_of(reset).generation, kernel_of(reset).state) == (1, "kept")
+    assert (kernel_of(parent).generation, kernel_of(parent).state) == (1, "kept")
+
+
+async def test_a_second_reset_keeps_the_owners_own_session(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        for owner in ("parent", "helper"):
+            await call(runtime, "x", owner=owner)
+        await call(runtime, "x", owner="helper", reset=True)
+        again = await call(runtime, "x", owner="helper", reset=True)
+        assert len(pool_of(runtime).sessions) == 2
+    assert kernel_of(again).generation == 2
+    assert len(backend.kernels[0].requests) == 2
+
+
+async def test_a_session_ends_when_the_last_owner_leaves(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        for owner in ("parent", "helper"):
+            await call(runtime, "x", owner=owner)
+        await pool_of(runtime).leave("helper")
+        assert await backend.kernels[0].is_alive()
+        await pool_of(runtime).leave("parent")
+        assert not await backend.kernels[0].is_alive()
+        assert pool_of(runtime).sessions == []
+        assert kernel_of(await call(runtime, "x", owner="parent")).state == "kept"
+
+
+async def test_every_owner_hears_of_a_loss(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": [], "crash": [Die(signal=signal.SIGKILL)]})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        for owner in ("parent", "helper"):
+            await call(runtime, "x", owner=owner)
+        assert kernel_of(await call(runtime, "crash", owner="helper")).state == "lost"
+        assert kernel_of(await call(runtime, "x", owner="helper")).state == "kept"
+        parent = await call(runtime, "x", owner="parent")
+        again = await call(runtime, "x", owner="parent")
+    assert kernel_of(parent).state == "lost"
+    assert parent.text.startswith("[State: lost] The kernel was ended by SIGKILL.")
+    assert kernel_of(again).state == "kept"
+
+
+async def test_an_idle_session_is_evicted_when_its_owner_is_gone_and_the_next_call_says_so(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path, idle_timeout=0.1) as runtime:
+        pool = pool_of(runtime)
+        await call(runtime, "x")
+        pool.disconnect("runtime")
+        await pool.evict_idle()
+        assert len(pool.sessions) == 1, "it has not been idle for long enough"
+        pool.sessions[0].last_used -= 0.1
+        await pool.evict_idle()
+        assert pool.sessions == []
+        assert not await backend.kernels[0].is_alive()
+        told, later = await call(runtime, "x"), await call(runtime, "x")
+    assert kernel_of(told).state == "lost"
+    assert told.text.startswith("[State: lost] The session was idle for 0.1 seconds and was ended.")
+    assert kernel_of(later).state == "kept"
+
+
+async def test_a_session_whose_owner_is_connected_is_not_evicted_by_time(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path, idle_timeout=0.1) as runtime:
+        pool = pool_of(runtime)
+        await call(runtime, "x", owner="here")
+        await call(runtime, "x", owner="gone")
+        pool.disconnect("gone")
+        pool.sessions[0].last_used -= 3600
+        await pool.evict_idle()
+        assert len(pool.sessions) == 1
+        pool.disconnect("here")
+        await call(runtime, "x", owner="here")  # It came back.
+        pool.sessions[0].last_used -= 3600
+        await pool.evict_idle()
+        assert len(pool.sessions) == 1
+
+
+async def test_each_owner_of_an_evicted_session_is_told(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path, idle_timeout=0.1) as runtime:
+        pool = pool_of(runtime)
+        for owner in ("parent", "helper"):
+            await call(runtime, "x", owner=owner)
+            pool.disconnect(owner)
+        pool.sessions[0].last_used -= 1
+        await pool.evict_idle()
+        for owner in ("parent", "helper"):
+            assert kernel_of(await call(runtime, "x", owner=owner)).state == "lost"
+            assert kernel_of(await call(runtime, "x", owner=owner)).state == "kept"
+
+
+async def test_an_owner_whose_own_session_was_evicted_does_not_fall_back_into_the_shared_one(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path, idle_timeout=0.1) as runtime:
+        pool = pool_of(runtime)
+        for owner in ("parent", "helper"):
+            await call(runtime, "x", owner=owner)
+        await call(runtime, "x", owner="helper", reset=True)
+        pool.disconnect("helper")
+        for session in pool.sessions:
+            session.last_used -= 1
+        await pool.evict_idle()
+        told = await call(runtime, "x", owner="helper")
+        parent = await call(runtime, "x", owner="parent")
+    assert kernel_of(told).state == "lost"
+    assert kernel_of(parent).state == "kept"
+    assert [len(kernel.requests) for kernel in backend.kernels] == [3, 1, 1]
+
+
+async def test_on_overflow_the_least_recently_used_session_makes_room(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path, max_sessions=2) as runtime:
+        for name in ("a", "b", "a", "c"):
+            await call(runtime, "x", session=name)
+        assert [await kernel.is_alive() for kernel in backend.kernels] == [True, False, True]
+        kept, told = await call(runtime, "x", session="a"), await call(runtime, "x", session="b")
+    assert kernel_of(kept).state == "kept"
+    assert kernel_of(told).state == "lost"
+    assert "to make room: 2 kernels may be up" in told.text
+
+
+async def test_a_busy_session_is_never_ended_to_make_room_and_the_new_one_waits(tmp_path: Path) -> None:
+    go = anyio.Event()
+    backend = MemoryBackend({"busy": [Stream("stdout", "busy\n"), WaitFor(go)], "x": []})
+    async with scripted_runtime(backend, tmp_path, max_sessions=1) as runtime, anyio.create_task_group() as group:
+        busy = begin(group, runtime, "busy", session="busy")
+        await busy.watcher.prints("busy")
+        late = await call(runtime, "x", session="late", timeout=1)
+        waiting = begin(group, runtime, "x", session="waiting")
+        await anyio.wait_all_tasks_blocked()
+        assert waiting.result is None
+        go.set()
+        assert details(await waiting.finish()).outcome == "ok"
+        assert details(await busy.finish()).outcome == "ok"
+    assert details(late).outcome == "timeout"
+    assert "All 1 kernels are busy" in late.text
+
+
+async def test_sessions_of_different_names_run_side_by_side(tmp_path: Path) -> None:
+    go = anyio.Event()
+    backend = MemoryBackend({"wait": [Stream("stdout", "waiting\n"), WaitFor(go)], "x": []})
+    async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
+        waiting = begin(group, runtime, "wait", session="one")
+        await waiting.watcher.prints("waiting")
+        other = await call(runtime, "x", session="two")
+        go.set()
+        await waiting.finish()
+    assert (details(other).session, details(other).outcome) == ("two", "ok")
+
+
+async def test_two_resets_at_once_make_one_fresh_kernel(tmp_path: Path) -> None:
+    up = anyio.Event()
+    up.set()
+
+    async def start() -> None:
+        await up.wait()
+
+    backend = MemoryBackend({"x": []}, on_start=start)
+    async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
+        await call(runtime, "x")
+        up = anyio.Event()
+        first, second = begin(group, runtime, "x", reset=True), begin(group, runtime, "x", reset=True)
+        await anyio.wait_all_tasks_blocked()
+        up.set()
+        assert kernel_of(await first.finish()).generation == 2
+        assert kernel_of(await second.finish()).generation == 2
+    assert len(backend.kernels) == 2
+
+
+async def test_in_per_call_mode_each_call_has_a_kernel_of_its_own_that_is_ended(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": [], "crash": [Die(signal=signal.SIGKILL)]})
+    async with scripted_runtime(backend, tmp_path, kernel_mode="per-call") as runtime:
+        for code in ("x", "x", "crash", "x"):
+            result = await call(runtime, code, reset=code == "x")
+        assert pool_of(runtime).sessions == []
+        assert [await kernel.is_alive() for kernel in backend.kernels] == [False] * 4
+    assert (kernel_of(result).generation, kernel_of(result).state) == (1, "kept")
+    assert [len(kernel.requests) for kernel in backend.kernels] == [1, 1, 1, 1]
+
+
+async def test_closing_refuses_queued_calls_and_interrupts_the_running_one(tmp_path: Path) -> None:
+    backend = MemoryBackend({"hang": [Stream("stdout", "hanging\n"), Hang()], "x": []})
+    async with scripted_runtime(backend, tmp_path, interrupt_grace=0.1) as runtime, anyio.create_task_group() as group:
+        hanging = begin(group, runtime, "hang")
+        await hanging.watcher.prints("hanging")
+        queued = begin(group, runtime, "x")
+        await anyio.wait_all_tasks_blocked()
+        (session,) = pool_of(runtime).sessions
+        await session.close(wait=0.05)
+        result, refused = await hanging.finish(), await queued.finish()
+    assert details(result).outcome == "interrupted"
+    assert refused.text.startswith("Error: Session 'default' has been closed")
+    assert len(backend.kernels) == 1
+    assert [request.code for request in backend.kernels[0].requests] == ["hang"]
+
+
+async def test_closing_lets_a_running_call_that_is_nearly_done_finish(tmp_path: Path) -> None:
+    go = anyio.Event()
+    backend = MemoryBackend({"x": [Stream("stdout", "begun\n"), WaitFor(go), Stream("stdout", "done\n")]})
+    async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
+        running = begin(group, runtime, "x")
+        await running.watcher.prints("begun")
+        group.start_soon(pool_of(runtime).aclose)
+        await anyio.wait_all_tasks_blocked()
+        refused = await call(runtime, "x")
+        go.set()
+        result = await running.finish()
+    assert result.text == "begun\ndone"
+    assert refused.text.startswith("Error: The runtime has been closed")
