@@ -1,4 +1,11 @@
-"""State lasts from call to call; a cell that fails stops its call and costs nothing else."""
+"""State lasts from call to call; a cell that fails stops its call and costs nothing else.
+
+Prints:
+
+    error ['complete', 'error']
+    Cell 2 failed (exit code 1). Earlier cells succeeded; their state persists. Fix only cell 2.
+    7
+"""
 
 import asyncio
 
@@ -16,8 +23,3 @@ async def main() -> None:
 
 
 asyncio.run(main())
-
-# Prints:
-# error ['complete', 'error']
-# Cell 2 failed (exit code 1). Earlier cells succeeded; their state persists. Fix only cell 2.
-# 7

@@ -1,13 +1,21 @@
-"""Try a program that embeds Pisces without starting a process: a script says what each cell does."""
+"""Try a program that embeds Pisces without starting a process: a script says what each cell does.
+
+Prints:
+
+    hello
+    42
+    crashed 139
+"""
 
 import asyncio
+from collections.abc import Mapping, Sequence
 
 from pisces import Runtime
 from pisces.kernels.memory import MemoryBackend
-from pisces.kernels.memory_script import Die
+from pisces.kernels.memory_script import Die, Step
 from pisces.model.events import Result, Stream
 
-SCRIPT = {
+SCRIPT: Mapping[str, Sequence[Step]] = {
     "greet()": [Stream("stdout", "hello\n"), Result({"text/plain": "42"})],
     "crash()": [Die(signal=11)],
 }
@@ -22,8 +30,3 @@ async def main() -> None:
 
 
 asyncio.run(main())
-
-# Prints:
-# hello
-# 42
-# crashed 139

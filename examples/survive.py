@@ -1,4 +1,11 @@
-"""A kernel crashes: the result says so, and the next call goes on in a fresh one."""
+"""A kernel crashes: the result says so, and the next call goes on in a fresh one.
+
+Prints:
+
+    crashed lost 1
+    [State: lost] The kernel was ended by SIGKILL. The state is lost: variables and imports are gone.
+    False 2
+"""
 
 import asyncio
 
@@ -18,8 +25,3 @@ async def main() -> None:
 
 
 asyncio.run(main())
-
-# Prints:
-# crashed lost 1
-# [State: lost] The kernel was ended by SIGKILL. The state is lost: variables and imports are gone.
-# False 2

@@ -1,4 +1,10 @@
-"""Hear of a call while it runs, and stop it: the cell is interrupted and the state is kept."""
+"""Hear of a call while it runs, and stop it: the cell is interrupted and the state is kept.
+
+Prints:
+
+    interrupted kept
+    True
+"""
 
 import asyncio
 
@@ -29,7 +35,3 @@ async def main() -> None:
 
 
 asyncio.run(main())
-
-# Prints:
-# interrupted kept
-# True

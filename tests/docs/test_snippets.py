@@ -1,10 +1,12 @@
 """What the documentation shows is what happens: its marked snippets are run, and print what it says they print."""
 
+import ast
 import doctest
 import os
 import re
 import subprocess
 import sys
+import textwrap
 from pathlib import Path
 
 import pytest
@@ -50,9 +52,9 @@ def test_a_snippet_does_what_its_page_says(snippet: Snippet, folder: Path) -> No
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_prints_what_it_says(example: Path, folder: Path) -> None:
     source = example.read_text(encoding="utf-8")
-    expected = re.search(r"^# Prints:\n((?:#.*\n?)+)", source, re.MULTILINE)
-    assert expected is not None, f"{example.name} does not say what it prints"
-    check_program(source, re.sub(r"^# ?", "", expected[1], flags=re.MULTILINE), folder)
+    _, said, expected = (ast.get_docstring(ast.parse(source)) or "").partition("\nPrints:\n\n")
+    assert said, f"{example.name} does not say what it prints"
+    check_program(source, textwrap.dedent(expected), folder)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
