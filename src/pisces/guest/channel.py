@@ -71,6 +71,7 @@ class FrameWriter:
         data, self._held = self._held + data, b""
         if self._fd is None:
             return  # A process that user code forked: the host hears only its text.
+        data = b"\n" + data  # A line that somebody else has begun on this descriptor ends before ours.
         if len(data) <= _PART_BYTES:
             write_all(self._fd, data)
             return

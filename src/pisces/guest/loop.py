@@ -27,7 +27,7 @@ from .variables import NamespaceWatch
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Coroutine
-    from typing import Any
+    from typing import Any, NoReturn
 
 
 class ShellChannel:
@@ -73,6 +73,7 @@ class KernelLoop:
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
         self._waiting: list[dict[str, Any]] = []
+        self._pid = os.getpid()
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         self._watch = NamespaceWatch(self._shell.namespace)
         self._watch.reset()
@@ -122,6 +123,8 @@ class KernelLoop:
         self._frames.cell = request["id"]
         self._streams.begin_cell()
         outcome = self._run_cell(request)
+        if os.getpid() != self._pid:
+            _end_forked_process(outcome)
         if outcome.status != "ok":
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
         self._streams.end_cell()
@@ -168,6 +171,14 @@ class KernelLoop:
             without_our_frames(error.__traceback__)
             return outcome_of(error)
         return None
+
+
+def _end_forked_process(outcome: CellOutcome) -> NoReturn:
+    """A process that the cell forked has come to the cell's end: it ends as a script would, and answers nobody."""
+    if outcome.status != "ok" and outcome.exit_code is None:
+        print(*outcome.traceback, sep="\n", file=sys.stderr)
+    sys.stdout.flush()
+    os._exit(outcome.status != "ok" if outcome.exit_code is None else outcome.exit_code & 0xFF)
 
 
 def _make_shell(channel: ShellChannel) -> tuple[Shell, str]:

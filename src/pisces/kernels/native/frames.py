@@ -117,8 +117,8 @@ class FrameDecoder:
 
     def feed(self, data: bytes) -> list[GuestFrame]:
         """The frames that these bytes complete."""
-        if not self._rest and data.endswith(b"\n") and data.count(b"\n") == 1:
-            lines = [data]  # One whole frame: by far the most common read.
+        if not self._rest and data.count(b"\n") == 2 and data.startswith(b"\n") and data.endswith(b"\n"):
+            lines = [data]  # One whole frame, as the guest writes it: by far the most common read.
         else:
             self._rest += data
             if b"\n" not in data:
