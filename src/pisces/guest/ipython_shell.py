@@ -87,7 +87,7 @@ class IPythonShell:
         config = Config()
         config.HistoryManager.enabled = False  # It would open a database and start a thread.
         config.InteractiveShell.colors = "nocolor"
-        for told_in_vain in ("To exit: use 'exit'", "Output cache limit"):
+        for told_in_vain in ("To exit: use 'exit'", "Output cache limit", "IPython (parent|dir)"):
             warnings.filterwarnings("ignore", message=told_in_vain)
         shell: Any = _Interactive.instance(
             config=config,

@@ -7,6 +7,7 @@ out, one without `await` need not be compiled to see whether it needs a loop, an
 from __future__ import annotations
 
 import re
+from contextlib import nullcontext
 from typing import Any, cast
 
 from IPython.core.autocall import IPyAutocall
@@ -15,6 +16,7 @@ from IPython.core.interactiveshell import InteractiveShell
 
 from .transform import transform_cell
 
+_no_context = nullcontext()
 _PLAIN_TYPES = (int, float, bool, complex, str, bytes)
 _FIRST_WORD = re.compile(r"\s*([^\W\d]\w*)")
 
@@ -26,6 +28,10 @@ class QuickInput(InteractiveShell):
         if self._is_plain(raw_cell):
             return raw_cell if raw_cell.endswith("\n") else raw_cell + "\n"
         return cast(Any, super()).transform_cell(raw_cell)
+
+    def _tee(self, channel: str) -> Any:
+        """IPython keeps a copy of all that is printed, for ever; the host has it already, and on disk."""
+        return _no_context
 
     def should_run_async(self, raw_cell: str, **options: Any) -> bool:
         cell = options.get("transformed_cell") or raw_cell

@@ -7,12 +7,12 @@ with a secret nonce to both pipes: between text and a frame, and where Python tu
 
 from __future__ import annotations
 
-import _thread
 import array
 import fcntl
 import io
 import os
 import select
+import signal
 import sys
 import termios
 import threading
@@ -54,7 +54,7 @@ class InterruptGuard:
     """
 
     def __init__(self) -> None:
-        self._main = threading.main_thread().ident
+        self._main = threading.get_ident()
         self._depth = 0
         self.deferred = False
 
@@ -75,7 +75,8 @@ class InterruptGuard:
         """Raise what was deferred, in the main thread."""
         if self.deferred:
             self.deferred = False
-            _thread.interrupt_main()
+            # A real signal: the main thread may be in a system call by now, which it must end.
+            signal.pthread_kill(self._main, signal.SIGINT)
 
 
 class OutputOrder:
@@ -172,13 +173,30 @@ class _RawWriter(io.RawIOBase):
             return size
 
 
-class _Stdout(io.TextIOWrapper):
+class _TextStream(io.TextIOWrapper):
+    """Text on one of the pipes. It cannot be closed: the kernel goes on when the cell that did so has ended."""
+
+    def __init__(self, fd: int, order: OutputOrder, *, line_buffering: bool = False) -> None:
+        raw = io.BufferedWriter(_RawWriter(fd, order), 65536)
+        super().__init__(raw, encoding="utf-8", errors="backslashreplace", line_buffering=line_buffering)
+        self._guard = order.guard
+
+    def flush(self) -> None:
+        super().flush()
+        self._guard.raise_deferred()  # Code that does nothing but flush would hardly ever leave a moment for it.
+
+    def close(self) -> None:
+        """Flush."""
+        self.flush()
+
+
+class _Stdout(_TextStream):
     """Buffered: a print costs no system call; the buffer goes out when it is full, and every 20 ms."""
 
     name = "<stdout>"
 
 
-class _Stderr(io.TextIOWrapper):
+class _Stderr(_TextStream):
     """Unbuffered, as everywhere; what was printed to stdout before comes before."""
 
     name = "<stderr>"
@@ -199,12 +217,8 @@ class StandardStreams:
 
     def __init__(self, nonce: str) -> None:
         self.order = OutputOrder(nonce)
-        self.stdout = _Stdout(
-            io.BufferedWriter(_RawWriter(1, self.order), 65536), encoding="utf-8", errors="backslashreplace"
-        )
-        self.stderr = _Stderr(
-            io.BufferedWriter(_RawWriter(2, self.order), 65536), encoding="utf-8", errors="backslashreplace"
-        )
+        self.stdout = _Stdout(1, self.order)
+        self.stderr = _Stderr(2, self.order)
         self._c_flush = _c_stdio_flush()
         self._flusher = _Flusher(self.stdout, self.order.guard)
 
@@ -243,10 +257,15 @@ class StandardStreams:
     def _in_forked_child(self) -> None:
         self.order.disown()
         self._flusher.forget()
-        try:
-            self.stdout.reconfigure(line_buffering=True)  # It may end with os._exit, which flushes nothing.
-        except ValueError:
-            pass  # The user closed it: there is nothing left to flush.
+        # A thread of the parent's may have held a lock inside the old streams: they are left alone, and kept, because
+        # their end would flush them. Lines go out at once, as the process may end with os._exit.
+        old = self._abandoned = (self.stdout, self.stderr)
+        self.stdout = _Stdout(1, self.order, line_buffering=True)
+        self.stderr = _Stderr(2, self.order)
+        if sys.stdout is old[0]:
+            sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
+        if sys.stderr is old[1]:
+            sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]
 
 
 class _Flusher:

@@ -9,6 +9,9 @@ SEQUENCE_LIMIT: Final = 4096
 _BLOCK: Final = 65536
 """How much is looked at in one go: the copies of larger texts leave the cache and take twice as long."""
 
+_SHORT: Final = 2048
+"""Bytes below which one pass over the text is quicker than many searches."""
+
 _FORBIDDEN: Final = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\t\n\r")
 
 _STRING_BODY: Final = rf"[^\x07\x18\x1a\x1b\x9b\x9c\n]{{0,{SEQUENCE_LIMIT}}}"
@@ -74,7 +77,10 @@ def clean(text: str) -> str:
 
 
 def _is_clean(text: str) -> bool:
-    """Whether nothing but carriage returns needs care. Built on `bytes.translate`: 0.6 ns a character, `re` needs 3."""
+    """Whether nothing but carriage returns needs care.
+
+    For long texts, 29 searches for one byte each take 0.3 ns a character, `bytes.translate` takes 0.6 and `re` 3.
+    """
     if len(text) > _BLOCK:
         return all(_is_clean(text[start : start + _BLOCK]) for start in range(0, len(text), _BLOCK))
     try:
@@ -82,7 +88,11 @@ def _is_clean(text: str) -> bool:
     except UnicodeEncodeError:
         return False
     # U+0080 to U+009F begin with the byte 0xC2, as do a few harmless characters: those take the longer way.
-    return len(data.translate(None, _FORBIDDEN)) == len(data) and (text.isascii() or b"\xc2" not in data)
+    if len(data) < _SHORT:
+        harmless = len(data.translate(None, _FORBIDDEN)) == len(data)
+    else:
+        harmless = not any(byte in data for byte in _FORBIDDEN)
+    return harmless and (text.isascii() or b"\xc2" not in data)
 
 
 def _decided(text: str) -> int:
