@@ -12,7 +12,7 @@ from anyio.abc import TaskGroup
 from pisces.kernels.base import Backend
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Script
-from pisces.model.results import Details, ToolResult, Update
+from pisces.model.results import Details, KernelInfo, ToolResult, Update
 from pisces.runtime import Runtime
 from pisces.sessions.pool import SessionPool
 from pisces.tools.base import CallContext
@@ -20,9 +20,7 @@ from tests.fakes.drive import PATIENCE, plain_environment
 from tests.leftovers import COOKIE
 
 
-def runtime_on(
-    interpreter: str, folder: Path, *, environ: Mapping[str, str] | None = None, **python: Any
-) -> Runtime:
+def runtime_on(interpreter: str, folder: Path, *, environ: Mapping[str, str] | None = None, **python: Any) -> Runtime:
     """A runtime whose kernels are processes of this interpreter; `python` are settings, by their Python names."""
     return _runtime(interpreter, folder, None, environ or {}, python)
 
@@ -71,6 +69,13 @@ def details(result: ToolResult) -> Details:
     """The structured half of a result that has one."""
     assert isinstance(result.details, Details), result.text
     return result.details
+
+
+def kernel_of(result: ToolResult) -> KernelInfo:
+    """The kernel behind a result."""
+    kernel = details(result).kernel
+    assert kernel is not None, result.text
+    return kernel
 
 
 class Watcher:

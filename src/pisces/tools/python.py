@@ -95,10 +95,14 @@ class PythonTool:
         asked = params.cwd if params.cwd is not None else params.workdir
         if asked is None:
             return None
-        folder = Path(self._services.cwd, Path(asked).expanduser()).resolve()
-        if not folder.exists():
+        try:
+            folder = Path(self._services.cwd, Path(asked).expanduser()).resolve()
+            exists, is_folder = folder.exists(), folder.is_dir()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidCall(f"Wrong value for `cwd`: {asked!r} cannot be used as a folder ({error})") from None
+        if not exists:
             raise InvalidCall(f"Working directory does not exist: {folder}")
-        if not folder.is_dir():
+        if not is_folder:
             raise InvalidCall(f"Working directory is not a directory: {folder}")
         return str(folder)
 

@@ -1,6 +1,7 @@
 """What a call says and does when the kernel dies under it, before it, or again and again."""
 
 import signal
+from collections.abc import Iterator
 from pathlib import Path
 
 import anyio
@@ -8,11 +9,11 @@ import anyio.lowlevel
 import pytest
 
 from pisces.kernels.memory import MemoryBackend
-from pisces.kernels.memory_script import Die, Hang
+from pisces.kernels.memory_script import Die, Hang, Step
 from pisces.model.events import Error, ProcessExit, Restore, Stream
-from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
+from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
-CRASH = [Stream("stdout", "dying\n"), Die(signal=signal.SIGSEGV)]
+CRASH: list[Step] = [Stream("stdout", "dying\n"), Die(signal=signal.SIGSEGV)]
 
 
 async def test_a_crash_is_told_with_its_signal_and_the_loss(tmp_path: Path) -> None:
@@ -24,23 +25,24 @@ async def test_a_crash_is_told_with_its_signal_and_the_loss(tmp_path: Path) -> N
     assert result.text.splitlines()[0].startswith("[State: lost] The kernel was ended by SIGSEGV. The state is lost")
     assert result.text.endswith("Command exited with code 139")
     assert (found.outcome, found.is_error, found.cells[0].exit_code) == ("crashed", True, 139)
-    assert (found.kernel.generation, found.kernel.state) == (1, "lost")  # type: ignore[union-attr]
-    assert (details(after).kernel.generation, details(after).kernel.state) == (2, "kept")  # type: ignore[union-attr]
+    assert (kernel_of(result).generation, kernel_of(result).state) == (1, "lost")
+    assert (kernel_of(after).generation, kernel_of(after).state) == (2, "kept")
 
 
 @pytest.mark.parametrize(
-    ("mode", "runs", "outcome"), [("safe", ["crash"], "crashed"), ("never", ["crash"], "crashed"), ("once", ["crash", "crash"], "ok")]
+    ("mode", "runs", "outcome"),
+    [("safe", ["crash"], "crashed"), ("never", ["crash"], "crashed"), ("once", ["crash", "crash"], "ok")],
 )
 async def test_code_that_had_begun_runs_again_only_when_that_was_chosen(
     tmp_path: Path, mode: str, runs: list[str], outcome: str
 ) -> None:
-    crashes = iter([CRASH, []])
+    crashes: Iterator[list[Step]] = iter([CRASH, []])
     backend = MemoryBackend(lambda request, namespace: next(crashes))
     async with scripted_runtime(backend, tmp_path, retry_on_crash=mode) as runtime:
         result = await call(runtime, "crash")
     assert [request.code for kernel in backend.kernels for request in kernel.requests] == runs
     assert details(result).outcome == outcome
-    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert kernel_of(result).state == "lost"
     assert ("run again" in result.text) == (mode == "once")
 
 
@@ -57,7 +59,7 @@ async def test_code_that_had_not_begun_runs_in_another_kernel(tmp_path: Path, mo
 
         result = await call(runtime, "x", on_update=die)  # It dies when the cell is announced, before it is sent.
     assert details(result).outcome == outcome
-    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert kernel_of(result).state == "lost"
     assert [request.code for kernel in backend.kernels for request in kernel.requests].count("x") == (outcome == "ok")
 
 
@@ -67,9 +69,9 @@ async def test_a_kernel_that_died_between_calls_is_replaced_and_the_loss_is_told
         await call(runtime, "ok")
         backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
         first, second = await call(runtime, "ok"), await call(runtime, "ok")
-    assert details(first).kernel.state == "lost"  # type: ignore[union-attr]
+    assert kernel_of(first).state == "lost"
     assert first.text.startswith("[State: lost] The kernel had ended since the last call.")
-    assert details(second).kernel.state == "kept"  # type: ignore[union-attr]
+    assert kernel_of(second).state == "kept"
 
 
 async def test_a_dead_kernel_is_cleared_away_between_calls_and_the_next_call_still_tells(tmp_path: Path) -> None:
@@ -80,7 +82,7 @@ async def test_a_dead_kernel_is_cleared_away_between_calls_and_the_next_call_sti
         await pool_of(runtime).bury_dead()
         (session,) = pool_of(runtime).sessions
         assert session.kernel is None
-        assert details(await call(runtime, "ok")).kernel.state == "lost"  # type: ignore[union-attr]
+        assert kernel_of(await call(runtime, "ok")).state == "lost"
 
 
 async def test_a_loss_that_a_cancelled_call_would_have_told_is_told_by_the_next(tmp_path: Path) -> None:
@@ -96,7 +98,7 @@ async def test_a_loss_that_a_cancelled_call_would_have_told_is_told_by_the_next(
         hanging.scope.cancel()
         await hanging.ended.wait()
         result = await call(runtime, "ok")
-    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert kernel_of(result).state == "lost"
 
 
 async def test_two_fresh_kernels_that_die_at_once_are_the_last_until_a_reset(tmp_path: Path) -> None:
@@ -110,7 +112,7 @@ async def test_two_fresh_kernels_that_die_at_once_are_the_last_until_a_reset(tmp
     assert refused.is_error
     assert refused.text.startswith("Error: Python kernel restarted too many times in this session\n")
     assert again.text == refused.text
-    assert (details(reset).outcome, details(reset).kernel.state) == ("ok", "kept")  # type: ignore[union-attr]
+    assert (details(reset).outcome, kernel_of(reset).state) == ("ok", "kept")
     assert len(backend.kernels) == 3
 
 
@@ -137,7 +139,7 @@ async def test_a_loss_before_the_call_does_not_deny_what_its_own_cells_did(tmp_p
         await call(runtime, "ok")
         backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
         result = await call(runtime, ["ok", "bad"])
-    assert details(result).kernel.state == "lost"  # type: ignore[union-attr]
+    assert kernel_of(result).state == "lost"
     assert result.text.endswith("Earlier cells succeeded; their state persists. Fix only cell 2.")
 
 
@@ -147,16 +149,20 @@ async def test_a_state_that_came_back_is_told_with_what_is_missing(tmp_path: Pat
         await call(runtime, "ok")
         result = await call(runtime, "crash")
     first = result.text.splitlines()[0]
-    assert first.startswith("[State: restored] The kernel was ended by SIGSEGV. The state of before the cell was restored, by value.")
+    assert first.startswith(
+        "[State: restored] The kernel was ended by SIGSEGV. The state of before the cell was restored, by value."
+    )
     assert "2 cells" in first
     assert "Not back: socket." in first
-    assert details(result).kernel.restore == Restore("by_value", 2, ("socket",))  # type: ignore[union-attr]
-    assert details(result).kernel.generation == 2  # type: ignore[union-attr]
+    assert kernel_of(result).restore == Restore("by_value", 2, ("socket",))
+    assert kernel_of(result).generation == 2
 
 
 async def test_a_retry_that_gets_no_kernel_in_time_reports_the_crash(tmp_path: Path) -> None:
-    starts = iter([anyio.lowlevel.checkpoint, anyio.sleep_forever])
-    backend = MemoryBackend({"crash": CRASH}, on_start=lambda: next(starts)())
+    async def start() -> None:
+        await (anyio.lowlevel.checkpoint() if len(backend.kernels) == 1 else anyio.sleep_forever())
+
+    backend = MemoryBackend({"crash": CRASH}, on_start=start)
     async with scripted_runtime(backend, tmp_path, retry_on_crash="once") as runtime:
         result = await call(runtime, "crash", timeout=1)
     assert details(result).outcome == "crashed"

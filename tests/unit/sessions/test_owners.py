@@ -8,14 +8,7 @@ import anyio
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Die, Hang, WaitFor
 from pisces.model.events import Stream
-from pisces.model.results import KernelInfo, ToolResult
-from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
-
-
-def kernel_of(result: ToolResult) -> KernelInfo:
-    kernel = details(result).kernel
-    assert kernel is not None
-    return kernel
+from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
 
 async def test_two_owners_share_a_session_until_one_resets_it(tmp_path: Path) -> None:
@@ -199,8 +192,9 @@ async def test_two_resets_at_once_make_one_fresh_kernel(tmp_path: Path) -> None:
 async def test_in_per_call_mode_each_call_has_a_kernel_of_its_own_that_is_ended(tmp_path: Path) -> None:
     backend = MemoryBackend({"x": [], "crash": [Die(signal=signal.SIGKILL)]})
     async with scripted_runtime(backend, tmp_path, kernel_mode="per-call") as runtime:
-        for code in ("x", "x", "crash", "x"):
-            result = await call(runtime, code, reset=code == "x")
+        for code in ("x", "x", "crash"):
+            await call(runtime, code)
+        result = await call(runtime, "x", reset=True)
         assert pool_of(runtime).sessions == []
         assert [await kernel.is_alive() for kernel in backend.kernels] == [False] * 4
     assert (kernel_of(result).generation, kernel_of(result).state) == (1, "kept")

@@ -4,12 +4,13 @@ from pathlib import Path
 
 import anyio
 import anyio.lowlevel
+import pytest
 
 from pisces.errors import KernelStartError
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Hang, IgnoreInterrupt, WaitFor, WaitForInterrupt
 from pisces.model.events import Result, Stream
-from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
+from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
 
 def say(text: str) -> Stream:
@@ -94,7 +95,7 @@ async def test_an_event_that_is_set_already_keeps_the_code_from_beginning(tmp_pa
 
 async def test_two_first_calls_share_one_start(tmp_path: Path) -> None:
     up = anyio.Event()
-    backend = MemoryBackend({"a": [], "b": []}, on_start=up.wait)  # type: ignore[arg-type]
+    backend = MemoryBackend({"a": [], "b": []}, on_start=up.wait)
     async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
         first, second = begin(group, runtime, "a"), begin(group, runtime, "b")
         await anyio.wait_all_tasks_blocked()
@@ -159,8 +160,7 @@ async def test_cancelling_the_task_interrupts_the_cell_and_the_kernel_stays(tmp_
         result = await call(runtime, "next")
     (kernel,) = backend.kernels
     assert kernel.interrupts == 1
-    assert details(result).kernel is not None
-    assert (details(result).outcome, details(result).kernel.state) == ("ok", "kept")  # type: ignore[union-attr]
+    assert (details(result).outcome, kernel_of(result).state) == ("ok", "kept")
 
 
 async def test_the_interrupt_is_sent_again_at_half_the_grace(tmp_path: Path) -> None:
@@ -170,7 +170,7 @@ async def test_the_interrupt_is_sent_again_at_half_the_grace(tmp_path: Path) -> 
     (kernel,) = backend.kernels
     assert kernel.interrupts == 2
     assert details(result).outcome == "timeout"
-    assert details(result).kernel.state == "kept"  # type: ignore[union-attr]
+    assert kernel_of(result).state == "kept"
 
 
 async def test_an_error_of_a_listener_ends_the_cell_and_reaches_the_caller(tmp_path: Path) -> None:
@@ -181,12 +181,9 @@ async def test_an_error_of_a_listener_ends_the_cell_and_reaches_the_caller(tmp_p
             raise ZeroDivisionError
 
     async with scripted_runtime(backend, tmp_path) as runtime:
-        try:
+        with pytest.raises(ZeroDivisionError):
             await call(runtime, "long", on_update=fail)
-        except ZeroDivisionError:
-            raised = True
         result = await call(runtime, "next")
-    assert raised
     assert backend.kernels[0].interrupts == 1
     assert details(result).outcome == "ok"
 

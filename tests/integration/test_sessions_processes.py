@@ -1,0 +1,146 @@
+"""Sessions over real processes: their own kernels, their ends, and everything that kernels had started."""
+
+import os
+import signal
+from pathlib import Path
+
+import anyio
+import psutil
+import pytest
+
+from pisces.model.results import ToolResult
+from tests.fakes.drive import eventually
+from tests.fakes.runtimes import begin, call, details, kernel_of, runtime_on
+
+PID = "import os\nprint(os.getpid())"
+
+
+def process_of(result: ToolResult) -> psutil.Process:
+    """The process whose number was printed last."""
+    return psutil.Process(int(result.text.splitlines()[-1]))
+
+
+async def test_sessions_of_different_names_have_different_kernels(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        other = await call(runtime, "'x' in globals()", session="other")
+        assert (other.text, details(other).session) == ("False", "other")
+        assert (await call(runtime, "x")).text == "1"
+
+
+async def test_another_interpreter_is_another_session(plain_python: str, ipython_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        result = await call(runtime, "import IPython\n'x' in globals()", kernel=ipython_python)
+        assert result.text == "False"
+        assert kernel_of(result).interpreter == ipython_python
+        assert (await call(runtime, "x")).text == "1"
+
+
+async def test_a_reset_gives_an_empty_kernel_and_ends_what_the_old_one_started(
+    plain_python: str, tmp_path: Path
+) -> None:
+    start = "import subprocess\nx = 1\nprint(subprocess.Popen(['sleep', '60'], start_new_session=True).pid)"
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        child = process_of(await call(runtime, start))
+        result = await call(runtime, "'x' in globals()", reset=True)
+        assert not child.is_running()
+    assert result.text == "False"
+    assert (kernel_of(result).generation, kernel_of(result).state) == (2, "kept")
+
+
+async def test_in_per_call_mode_no_state_and_no_process_stays(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path, kernel_mode="per-call") as runtime:
+        first = await call(runtime, "x = 1\n" + PID)
+        assert not psutil.pid_exists(int(first.text))
+        assert (await call(runtime, "'x' in globals()")).text == "False"
+
+
+@pytest.mark.parametrize("interpreter", ["plain_python", "ipython_python"])
+async def test_a_kernel_that_is_killed_in_a_cell_is_told_with_its_output(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        result = await call(
+            runtime, "import os, signal\nprint('last words', flush=True)\nos.kill(os.getpid(), signal.SIGKILL)"
+        )
+        after = await call(runtime, "'x' in globals()")
+    found = details(result)
+    assert result.text.startswith("[State: lost] The kernel was ended by SIGKILL.")
+    assert "last words" in result.text
+    assert (found.outcome, found.cells[0].exit_code) == ("crashed", 137)
+    assert after.text == "False"
+    assert (kernel_of(after).generation, kernel_of(after).state) == (2, "kept")
+
+
+async def test_a_crash_in_c_code_names_the_users_line(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        result = await call(runtime, "import ctypes\nctypes.string_at(0)")
+    assert result.text.startswith("[State: lost] The kernel was ended by SIGSEGV.")
+    assert "line 2" in result.text
+    assert details(result).cells[0].exit_code == 139
+
+
+async def test_a_kernel_that_is_killed_between_calls_is_replaced_and_that_is_told(
+    plain_python: str, tmp_path: Path
+) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        process = process_of(await call(runtime, "x = 1\n" + PID))
+        process.kill()
+        await eventually(lambda: not process.is_running())
+        result = await call(runtime, "'x' in globals()")
+    assert result.text.startswith("[State: lost] The kernel had ended since the last call.")
+    assert result.text.endswith("False")
+
+
+async def test_a_stopped_kernel_is_given_up_after_the_grace(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path, interrupt_grace=0.4) as runtime:
+        process = process_of(await call(runtime, PID))
+        os.kill(process.pid, signal.SIGSTOP)
+        result = await call(runtime, "1 + 1", timeout=1)
+        assert not process.is_running()
+        assert (await call(runtime, "1 + 1")).text.endswith("2")
+    assert details(result).outcome == "timeout"
+    assert "Command timed out after 1 seconds" in result.text
+    assert "the kernel was killed" in result.text
+
+
+async def test_a_flood_is_cut_stopped_and_kept(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        result = await call(runtime, "while True: print('x' * 1000)", timeout=1)
+        assert (await call(runtime, "1 + 1")).text == "2"
+    found = details(result)
+    assert (found.outcome, kernel_of(result).state) == ("timeout", "kept")
+    assert found.truncation is not None
+    assert found.full_output_path is not None
+    assert os.stat(found.full_output_path).st_size >= found.truncation.total_bytes > 1_000_000
+
+
+async def test_calls_that_begin_together_share_the_first_kernel(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime, anyio.create_task_group() as group:
+        calls = [begin(group, runtime, PID) for _ in range(5)]
+        pids = {(await one.finish()).text for one in calls}
+    assert len(pids) == 1
+
+
+async def test_an_interpreter_that_is_a_broken_link_is_named(tmp_path: Path) -> None:
+    link = tmp_path / "python"
+    link.symlink_to(tmp_path / "nowhere")
+    async with runtime_on(str(link), tmp_path) as runtime:
+        result = await call(runtime, "1 + 1")
+    assert result.is_error
+    assert result.text.startswith("Error: ")
+    assert str(link) in result.text
+
+
+async def test_a_kernel_whose_supervisor_is_killed_is_lost_and_replaced(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        process = process_of(await call(runtime, PID))
+        supervisor = process.parent()
+        assert supervisor is not None
+        supervisor.kill()
+        await eventually(lambda: not process.is_running())
+        result = await call(runtime, "1 + 1")
+    assert result.text.startswith("[State: lost]")
+    assert result.text.endswith("2")
