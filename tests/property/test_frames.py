@@ -62,11 +62,11 @@ def matches(frame: GuestFrame, sent: dict[str, Any]) -> bool:
         return False
     match frame:
         case DisplayFrame():
-            return frame.bundle == sent["bundle"] and frame.mark == sent["mark"]
+            return (frame.bundle, frame.mark) == (sent["bundle"], sent["mark"])
         case DoneFrame():
-            return frame.execution_count == sent["execution_count"]
+            return bool(frame.execution_count == sent["execution_count"])
         case InputFrame():
-            return frame.prompt == sent["prompt"]
+            return bool(frame.prompt == sent["prompt"])
         case _:
             return False
 
