@@ -63,6 +63,8 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     settings: Settings
     paths: Paths
     cache: ProbeCache
+    named_by: str = "python.interpreter"
+    """What names the interpreter, where one is named: the setting, or a parameter."""
     skip_check: bool = False
     """`PI_PYTHON_SKIP_CHECK`: take the first that is there."""
     fresh: bool = False
@@ -82,9 +84,9 @@ async def resolve_interpreter(search: Search, time_left: TimeLeft) -> Interprete
             return await _try(chosen, search, cwd, time_left)
         except ProbeFailed as failure:
             raise InterpreterError(
-                f"The interpreter of `python.interpreter` ({search.settings.python.interpreter}) does not work: "
+                f"The interpreter of `{search.named_by}` ({search.settings.python.interpreter}) does not work: "
                 f"{chosen.path} {failure}.",
-                hint="Correct the setting, or leave it empty to have one looked for.",
+                hint=f"Correct `{search.named_by}`, or leave it out to have one looked for.",
             ) from failure
     tried: list[str] = []
     for candidate in candidates(cwd, search.environ, search.paths):

@@ -40,7 +40,8 @@ class InterpreterLookup:
         search = self._search
         if named is not None:
             python = msgspec.structs.replace(search.settings.python, interpreter=named)
-            search = msgspec.structs.replace(search, settings=msgspec.structs.replace(search.settings, python=python))
+            settings = msgspec.structs.replace(search.settings, python=python)
+            search = msgspec.structs.replace(search, settings=settings, named_by="kernel")
         found = self._found[named or ""] = await resolve_interpreter(search, time_left)
         _startup.debug("interpreter found")
         return found

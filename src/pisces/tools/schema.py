@@ -2,6 +2,7 @@
 
 import difflib
 import json
+import re
 from collections.abc import Mapping
 from functools import cache
 from typing import Any, TypeVar
@@ -30,7 +31,8 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         place = path.rstrip("`").lstrip(".") or "parameters"
-        raise InvalidCall(f"Wrong value for `{place}`: {reason}, got {_show(_value_at(params, place))}") from None
+        expected = reason.partition(", got ")[0]
+        raise InvalidCall(f"Wrong value for `{place}`: {expected}, got {_show(_value_at(params, place))}") from None
 
 
 @cache
@@ -48,12 +50,13 @@ def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
 
 
 def _value_at(params: Mapping[str, Any], place: str) -> Any:
+    """What the caller gave at a place like `cells[0].code`."""
     value: Any = params
-    for step in place.replace("[", ".[").split("."):
-        if step == "[...]":
-            return value  # msgspec does not say which element it was.
-        if isinstance(value, Mapping) and step in value:
-            value = value[step]
+    for name, index in re.findall(r"(\w+)|\[(\d+)\]", place):
+        try:
+            value = value[name] if name else value[int(index)]
+        except (KeyError, IndexError, TypeError):
+            break
     return value
 
 
