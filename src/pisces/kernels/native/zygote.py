@@ -130,13 +130,21 @@ class Zygote:
         """End it and everything below it, and wait until it is gone."""
         if self._process is None:
             return
-        self._send({"type": "exit"})
-        with anyio.move_on_after(_END_CAP):
-            await self._gone.wait()
+        if self._hello.is_set():
+            self._send({"type": "exit"})
+            with anyio.move_on_after(_END_CAP):
+                await self._gone.wait()
         if self._process.poll() is None and not self._gone.is_set():
-            self._process.kill()
+            self._kill(self._process)
         self._lose()
         await self._reap(self._process)
+
+    def _kill(self, process: subprocess.Popen[bytes]) -> None:
+        """End one that does not answer, and what a wrapper around it may have started: it leads a group."""
+        try:
+            os.killpg(process.pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass  # It ended in this moment, which is what we want.
 
     async def _reap(self, process: subprocess.Popen[bytes]) -> None:
         """Collect the exit status; the socket closes a moment before the process ends."""
