@@ -117,10 +117,30 @@ class OutputSink:
     def dump(self) -> Dump:
         """What to show of all that came so far. It changes nothing, and output may go on after it."""
         if self._last_dump is None:
-            self._last_dump = self._make_dump()
+            self._last_dump = self._small_dump() or self._full_dump()
         return self._last_dump
 
-    def _make_dump(self) -> Dump:
+    def _small_dump(self) -> Dump | None:
+        """The dump of an output so small that none of the work below can change it; most are."""
+        if self._total_bytes or self._batch_size > self._limits.clamp:
+            return None
+        text = "".join(self._batch)
+        lines = text.count("\n") + (text != "" and not text.endswith("\n"))
+        if lines > self._limits.max_lines or not text.isascii() or "\r" in text:
+            return None
+        return Dump(
+            text=text,
+            truncated=False,
+            total_lines=lines,
+            total_bytes=len(text),
+            shown_lines=lines,
+            shown_bytes=len(text),
+            elided_lines=0,
+            elided_bytes=0,
+            ranges=((1, lines),) if lines else (),
+        )
+
+    def _full_dump(self) -> Dump:
         self._flush()
         total_lines = self._total_lines
         view = self._windows.view(self._folder.unfinished())
