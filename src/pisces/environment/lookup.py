@@ -1,7 +1,6 @@
 """Which interpreter a session uses, and what its kernels see: asked once, remembered for the life of a runtime."""
 
 import logging
-import os
 from collections.abc import Mapping
 from pathlib import Path
 
@@ -32,10 +31,18 @@ class InterpreterLookup:
         self._found: dict[str, Interpreter] = {}
         self._environments: dict[str, dict[str, str]] = {}
 
+    def known(self, named: str | None) -> Interpreter | None:
+        """The interpreter, if it was found before."""
+        return self._found.get(named or "")
+
+    def forget(self, named: str | None) -> None:
+        """Look again next time: what was found did not work."""
+        self._found.pop(named or "", None)
+
     async def find(self, named: str | None, time_left: TimeLeft) -> Interpreter:
         """The interpreter of that path or command; without one, that of the settings or the first that works."""
-        known = self._found.get(named or "")
-        if known is not None and _exists(known.path):
+        known = self.known(named)
+        if known is not None:
             return known
         search = self._search
         if named is not None:
@@ -53,8 +60,3 @@ class InterpreterLookup:
             env = kernel_environment(interpreter, self._search.environ, self._loaded.settings)
             self._environments[interpreter.path] = env
         return env
-
-
-def _exists(path: str) -> bool:
-    """A look at the file system that takes microseconds: an interpreter may have been removed since it was found."""
-    return os.path.exists(path)

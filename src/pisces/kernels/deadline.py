@@ -33,7 +33,8 @@ class Deadline(msgspec.Struct, frozen=True):
         """Whether it has passed."""
         return time.monotonic() >= self.at
 
-    def scope(self, cap: float = math.inf) -> anyio.CancelScope:
-        """A cancel scope that ends the waits inside it when the deadline, or the cap, comes."""
+    def scope(self, cap: float = math.inf, *, slack: float = 0.0) -> anyio.CancelScope:
+        """A cancel scope that ends the waits inside it when the deadline, or the cap, comes; `slack` seconds later."""
         remaining = self.remaining(cap)
-        return anyio.CancelScope(deadline=math.inf if remaining == math.inf else anyio.current_time() + remaining)
+        at = math.inf if remaining == math.inf else anyio.current_time() + remaining + slack
+        return anyio.CancelScope(deadline=at)

@@ -44,6 +44,8 @@ def interpret(bundle: Bundle) -> Shown:
     The text is its markdown, else its plain text, else its HTML as markdown. What is malformed never raises: the text
     says what it was, and the rest is still shown.
     """
+    if len(bundle) == 1 and type(plain := bundle.get(TEXT_PLAIN)) is str:
+        return Shown(text=clean(plain.removesuffix("\n")))  # By far the most common bundle.
     status_key = next((key for key in bundle if key in STATUS_ALIASES), None)
     if status_key is not None:
         return _status(status_key, bundle[status_key])

@@ -176,10 +176,10 @@ class OutputSink:
 
     def close(self) -> None:
         """Write what is left and release the artifact's descriptor. The sink can still be dumped."""
-        if self._record.id is not None:
-            self._last_dump = None  # Closing the artifact may show that it is not whole.
-        self._flush()
-        self._record.close()
+        self._last_dump = self._small_dump()
+        if self._last_dump is None:  # Otherwise no artifact has been opened, and none will be.
+            self._flush()
+            self._record.close()
 
     @property
     def _total_lines(self) -> int:

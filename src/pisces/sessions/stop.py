@@ -1,7 +1,6 @@
 """The wish to stop a call, whoever has it: its deadline, the caller, or the end of the session."""
 
-from collections.abc import Iterator
-from contextlib import contextmanager
+from types import TracebackType
 
 import anyio
 
@@ -32,18 +31,33 @@ class StopSignal:
         if self._scope is not None:
             self._scope.cancel()
 
-    @contextmanager
-    def scope(self, *, slack: float = 0.0) -> Iterator[None]:
-        """The block is left early, without an exception, when the call is to stop. Not to be nested.
+    def scope(self, *, slack: float = 0.0) -> "_StopScope":
+        """For a `with` block that is left early, without an exception, when the call is to stop. Not to be nested.
 
         With `slack` the deadline counts that much later: waits inside that know it can then say what they waited for.
         """
-        with self._deadline.scope() as scope:
-            scope.deadline += slack
-            self._scope = scope
-            try:
-                if self.asked:
-                    scope.cancel()
-                yield
-            finally:
-                self._scope = None
+        return _StopScope(self, self._deadline.scope(slack=slack))
+
+    def watch(self, scope: anyio.CancelScope | None) -> None:
+        """Cancel this scope, and no other, when somebody asks."""
+        self._scope = scope
+        if self.asked and scope is not None:
+            scope.cancel()
+
+
+class _StopScope:
+    """A cancel scope that its signal watches over while it is open."""
+
+    def __init__(self, signal: StopSignal, scope: anyio.CancelScope) -> None:
+        self._signal = signal
+        self._scope = scope
+
+    def __enter__(self) -> None:
+        self._scope.__enter__()
+        self._signal.watch(self._scope)
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> bool:
+        self._signal.watch(None)
+        return bool(self._scope.__exit__(kind, error, traceback))

@@ -10,7 +10,7 @@ import anyio
 from msgspec import Meta, Struct
 
 from pisces.environment.interpreter import Interpreter
-from pisces.errors import DeadlineExceeded, InvalidCall, PiscesError
+from pisces.errors import DeadlineExceeded, InvalidCall, KernelStartError, PiscesError
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell
@@ -78,6 +78,8 @@ class PythonTool:
         except InvalidCall:
             raise
         except PiscesError as error:
+            if isinstance(error, KernelStartError):
+                self._services.interpreters.forget(parsed.kernel)
             return error_result(error.explain())
 
     @property
@@ -164,7 +166,9 @@ class _PythonCall:
 
     async def _interpreter(self) -> Interpreter | None:
         """The interpreter; None when the call was stopped before one was found."""
-        interpreter = None
+        interpreter = self._services.interpreters.known(self._params.kernel)
+        if interpreter is not None:
+            return interpreter
         try:
             with self._stop.scope():
                 interpreter = await self._services.interpreters.find(self._params.kernel, self._deadline)
