@@ -52,11 +52,13 @@ class NamespaceWatch:
 
     def _new_names(self) -> list[str]:
         """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""
-        new = list(takewhile(self._newest.__ne__, reversed(self._namespace)))
+        newest = self._newest
+        new = list(takewhile(lambda name: name != newest, reversed(self._namespace)))
         if len(self._namespace) != self._size + len(new) or not self._namespace.keys() >= self._seen.keys():
             new = list(self._namespace)
         self._remember_end()
-        return [name for name in new if name[:1] != "_" and name not in self._seen and name not in self.reserved]
+        new = [name for name in new if name not in self._seen and name not in self.reserved]
+        return [name for name in new if type(name) is str and name[:1] != "_"]  # `globals()` takes any key.
 
     def _remember_end(self) -> None:
         self._size = len(self._namespace)
