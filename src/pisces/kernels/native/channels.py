@@ -42,6 +42,7 @@ class Channels:
         self._ready: set[Pipe] = set()
         self._ended: set[Pipe] = set()
         self._waiter: asyncio.Future[None] | None = None
+        self._outgoing = bytearray()
         self.active = False
         """Whether somebody is going to read: then a readable pipe need not be paused."""
 
@@ -61,15 +62,27 @@ class Channels:
             os.close(fd)
         self._guest_fds = []
 
-    async def send(self, data: bytes) -> None:
-        """Send a request. Raises `BrokenPipeError` or `ConnectionError` when the guest is gone."""
+    def send(self, data: bytes) -> None:
+        """Send a request; what does not fit goes out as the guest reads. Raises `ConnectionError` when it is gone."""
         _ipc.debug("host to kernel: %s", data)
+        if not self._outgoing:
+            try:
+                data = data[self._control.send(data) :]
+            except BlockingIOError:
+                pass
+        if data:
+            self._outgoing += data
+            self._loop.add_writer(self._control.fileno(), self._on_writable)
+
+    def _on_writable(self) -> None:
         try:
-            sent = self._control.send(data)
+            del self._outgoing[: self._control.send(self._outgoing)]
         except BlockingIOError:
-            sent = 0
-        if sent < len(data):
-            await self._loop.sock_sendall(self._control, data[sent:])
+            return
+        except ConnectionError:
+            self._outgoing.clear()  # The guest is gone, which whoever waits for its answer hears of.
+        if not self._outgoing:
+            self._loop.remove_writer(self._control.fileno())
 
     def take_ready(self) -> set[Pipe]:
         """The pipes that have become readable since this was last asked."""
@@ -132,6 +145,7 @@ class Channels:
         self._begun_at_close = self.last_begun()
         self._slate.close()
         self._ended = set(PIPES)
+        self._loop.remove_writer(self._control.fileno())
         self._control.close()
         self.wake()
 

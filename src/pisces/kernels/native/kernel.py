@@ -89,7 +89,7 @@ class NativeKernel:
             message["env"] = dict(request.env)
         self._execution = NativeExecution(process, self._cells)
         try:
-            await process.channels.send(encode_request(message))
+            process.channels.send(encode_request(message))
         except ConnectionError as error:
             raise KernelGone("The kernel has ended") from error
         return self._execution
@@ -123,7 +123,7 @@ class NativeKernel:
 
     async def _ask_to_exit(self, process: KernelProcess) -> None:
         try:
-            await process.channels.send(encode_request({"type": "exit"}))
+            process.channels.send(encode_request({"type": "exit"}))
         except ConnectionError:
             return  # It has ended already.
         while process.alive:

@@ -16,6 +16,7 @@ from pisces.kernels.native.zygote import Zygote
 from pisces.model.events import ProcessExit
 
 _END_CAP = 5.0
+_SIGNAL_CAP = 1.0
 
 
 class KernelProcess:
@@ -58,9 +59,10 @@ class KernelProcess:
 
     async def signals_arrived(self) -> None:
         """Wait until no signal is under way any more: one that is late must not reach the next cell."""
-        while self._signals_under_way and self.alive:
-            self._signal_news = anyio.Event()
-            await self._signal_news.wait()
+        with anyio.move_on_after(_SIGNAL_CAP):
+            while self._signals_under_way and self.alive:
+                self._signal_news = anyio.Event()
+                await self._signal_news.wait()
 
     async def end(self) -> None:
         """Kill it and everything it started, and wait until that is done."""

@@ -26,6 +26,7 @@ GUEST = Path(__file__).parents[2] / "guest"
 """The folder of the code that runs in the user's interpreter."""
 _START_CAP = 30.0
 _END_CAP = 5.0
+_SEND_CAP = 2.0
 
 _log = logging.getLogger(__name__)
 _ipc = logging.getLogger("pisces.ipc")
@@ -161,8 +162,8 @@ class Zygote:
         _ipc.debug("host to supervisor: %s", data)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
         try:
-            # The messages are small and the supervisor always reads: blocking here lasts microseconds.
-            self._socket.setblocking(True)
+            # The messages are small and the supervisor always reads: this lasts microseconds, unless it was stopped.
+            self._socket.settimeout(_SEND_CAP)
             sent = self._socket.sendmsg([data], ancillary)
             self._socket.sendall(data[sent:])
             self._socket.setblocking(False)
