@@ -22,7 +22,7 @@ CELLS = [{"code": "1"}]
         ({"cells": []}, "Wrong value for `cells`: Expected `array` of length >= 1, got []"),
         ({"cells": "1"}, 'Wrong value for `cells`: Expected `array | null`, got "1"'),
         ({"cells": [{}]}, "Wrong value for `cells[0]`: Object missing required field `code`, got {}"),
-        ({"cells": [{"code": 1}]}, "Expected `str`, got `int`"),
+        ({"cells": [{"code": 1}]}, "Expected `str`, got 1"),
         ({"cells": [{"code": "1", "lang": "py"}]}, "unknown field `lang`"),
         ({"cells": CELLS, "timeout": "x"}, 'Wrong value for `timeout`: Expected `float | null`, got "x"'),
         ({"cells": CELLS, "timeout": math.nan}, "Wrong value for `timeout`: a number of seconds is needed, got NaN"),
