@@ -4,7 +4,7 @@ import pytest
 
 from pisces.kernels.base import Kernel
 from tests.contract import cells
-from tests.fakes.drive import ok, run
+from tests.fakes.drive import begin, eventually, ok, run
 
 
 async def test_prints_to_both_streams_stay_in_order(kernel: Kernel) -> None:
@@ -104,3 +104,26 @@ threading.Thread(target=later).start()
     first = await ok(kernel, code)
     second = await ok(kernel, "import time\nwhile not os.path.exists(flag): time.sleep(0.01)")
     assert first.stdout + second.stdout == "between cells\n"
+
+
+@pytest.mark.needs_process
+async def test_a_child_keeps_its_place_between_displays_when_the_reader_is_slow(
+    kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("slow")
+    code = f"""
+import os, subprocess, time
+child = subprocess.Popen(['sh', '-c', 'read line; echo child'], stdin=subprocess.PIPE)
+print('ready', flush=True)
+while not os.path.exists({str(folder / "go")!r}): time.sleep(0.005)
+display({{'text/plain': 'first'}}, raw=True)
+child.communicate(b'now\\n')
+display({{'text/plain': 'second'}}, raw=True)
+open({str(folder / "over")!r}, 'w').close()
+"""
+    running = await begin(kernel, code)
+    await running.prints("ready")
+    (folder / "go").touch()
+    await eventually((folder / "over").exists)  # Nobody reads meanwhile.
+    ran = await running.finish()
+    assert ran.outline == [("stdout", "ready\n"), ("display", "first"), ("stdout", "child\n"), ("display", "second")]

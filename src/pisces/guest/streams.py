@@ -82,7 +82,8 @@ class InterruptGuard:
 class OutputOrder:
     """Who wrote last, and the markers between. One lock orders markers, raw writes and frames.
 
-    A marker in front of a frame is written only when there is something in the pipes that it must be told from.
+    A marker in front of a frame is written only when there is something in the pipes that it must be told from, or
+    when a child may write something that does not wait for us.
     Otherwise it is owed: the frame names its number already, and it is written in front of the next text.
     """
 
@@ -105,7 +106,7 @@ class OutputOrder:
 
         The caller has flushed the streams and holds the lock.
         """
-        if _unread(self.stdout_pipe) or _unread(self.stderr_pipe):
+        if self.children or _unread(self.stdout_pipe) or _unread(self.stderr_pipe):
             self.mark()
             return self._sequence, True
         if not self._owed:
