@@ -59,6 +59,8 @@ class KernelProcess:
 
     async def signals_arrived(self) -> None:
         """Wait until no signal is under way any more: one that is late must not reach the next cell."""
+        if not self._signals_under_way:
+            return
         with anyio.move_on_after(_SIGNAL_CAP):
             while self._signals_under_way and self.alive:
                 self._signal_news = anyio.Event()
