@@ -127,3 +127,24 @@ open({str(folder / "over")!r}, 'w').close()
     await eventually((folder / "over").exists)  # Nobody reads meanwhile.
     ran = await running.finish()
     assert ran.outline == [("stdout", "ready\n"), ("display", "first"), ("stdout", "child\n"), ("display", "second")]
+
+
+@pytest.mark.needs_process
+async def test_a_child_of_an_earlier_cell_keeps_its_place_between_displays(
+    kernel: Kernel, tmp_path_factory: pytest.TempPathFactory
+) -> None:
+    folder = tmp_path_factory.mktemp("earlier")
+    await run(
+        kernel,
+        "import subprocess\nchild = subprocess.Popen(['sh', '-c', 'read line; echo child'], stdin=subprocess.PIPE)",
+    )
+    code = f"""
+display({{'text/plain': 'first'}}, raw=True)
+child.communicate(b'now\\n')
+display({{'text/plain': 'second'}}, raw=True)
+open({str(folder / "over")!r}, 'w').close()
+"""
+    running = await begin(kernel, code)
+    await eventually((folder / "over").exists)  # Nobody reads meanwhile.
+    ran = await running.finish()
+    assert ran.outline == [("display", "first"), ("stdout", "child\n"), ("display", "second")]

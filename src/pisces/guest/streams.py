@@ -92,7 +92,7 @@ class OutputOrder:
         self.guard = InterruptGuard()
         self.stdout_pipe = private_duplicate(1)
         self.stderr_pipe = private_duplicate(2)
-        self.children = False  # A child has been started in this cell: anybody may have written in between.
+        self.children = False  # There may be a child: then anybody may write between two writes of ours.
         self.release_frames: Callable[[], None] = _nothing
         """Sends the frames that are held back: they stand before the text that comes now."""
         self._prefix = b"\x1ep" + nonce.encode("ascii")
@@ -232,8 +232,8 @@ class StandardStreams:
         os.register_at_fork(after_in_child=self._in_forked_child)
 
     def begin_cell(self) -> None:
-        """A cell begins: no child of it has been started yet, and its output must not wait for a full buffer."""
-        self.order.children = False
+        """A cell begins; its output must not wait for a full buffer."""
+        self.order.children = self.order.children and _has_children()
         self._flusher.wake()
 
     def end_cell(self) -> None:
@@ -267,6 +267,14 @@ class StandardStreams:
             sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
         if sys.stderr is old[1]:
             sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]
+
+
+def _has_children() -> bool:
+    try:
+        os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT)
+    except ChildProcessError:
+        return False
+    return True
 
 
 class _Flusher:
