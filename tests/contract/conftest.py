@@ -54,8 +54,12 @@ def backend_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-async def backend(backend_name: str) -> AsyncIterator[Backend]:
+async def backend(backend_name: str, spec: LaunchSpec) -> AsyncIterator[Backend]:
+    """One for all cases; what its kernels share is running before the first case begins."""
     made = BACKENDS[backend_name][0]()
+    first = made.kernel(spec)
+    await first.start(Deadline.after(PATIENCE))
+    await first.shutdown()
     yield made
     await made.aclose()
 

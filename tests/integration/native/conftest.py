@@ -1,5 +1,6 @@
 """Native kernels of a test's own, in both kinds of interpreter."""
 
+import os
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
 
@@ -10,6 +11,7 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.backend import NativeBackend
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import PATIENCE, plain_environment
+from tests.leftovers import COOKIE
 
 StartKernel = Callable[..., Awaitable[NativeKernel]]
 
@@ -34,7 +36,7 @@ async def start(backend: NativeBackend, plain_python: str, tmp_path: Path) -> As
     kernels: list[NativeKernel] = []
 
     async def start_kernel(interpreter: str = plain_python, **env: str) -> NativeKernel:
-        environment = plain_environment(**{"HOME": str(tmp_path), **env})
+        environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE], **env})
         kernel = backend.kernel(LaunchSpec(interpreter, str(tmp_path), environment))
         kernels.append(kernel)
         await kernel.start(Deadline.after(PATIENCE))

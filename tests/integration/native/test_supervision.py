@@ -106,7 +106,7 @@ async def test_when_the_supervisor_is_killed_its_kernels_are_gone_and_say_so(sta
     supervisor_of(pids[0]).kill()
     ran = await running.finish()
     assert (ran.done.status, ran.done.state) == ("crashed", "lost")
-    await eventually(lambda: alive(pids[:1]) == [])
+    await eventually(lambda: alive(pids) == [])
     assert not await first.is_alive()
     with pytest.raises(KernelGone):
         await first.execute(ExecuteRequest("1"))

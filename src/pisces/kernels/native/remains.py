@@ -6,20 +6,22 @@ open file of that name. The supervisor finds them the same way while it lives (`
 
 import os
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 _PROCESSES = Path("/proc")
 _VARIABLE = "PI_KERNEL_COOKIE"
+_FILE = "/memfd:pisces-"
 _ROUNDS = 10
 
 
-def end_remains(cookie: str) -> None:
-    """Kill every process that carries the cookie; they may fork while we look, so look until none is found.
+def end_remains(cookies: Collection[str]) -> None:
+    """Kill every process that carries one of the cookies; they may fork while we look, so look until none is found.
 
     Where the system has no /proc, nothing can be found.
     """
     for _ in range(_ROUNDS):
-        found = [pid for pid in _running() if _carries(_PROCESSES / str(pid), cookie)]
+        found = [pid for pid in _running() if _carries_one_of(cookies, _PROCESSES / str(pid))]
         if not found:
             return
         for pid in found:
@@ -36,17 +38,17 @@ def _running() -> list[int]:
         return []
 
 
-def _carries(process: Path, cookie: str) -> bool:
+def _carries_one_of(cookies: Collection[str], process: Path) -> bool:
     try:
-        if f"{_VARIABLE}={cookie}".encode("ascii") in (process / "environ").read_bytes().split(b"\0"):
-            return True
-        return any(_is_cookie_file(process / "fd" / fd, cookie) for fd in os.listdir(process / "fd"))
+        environment = (process / "environ").read_bytes().decode("utf-8", "replace").split("\0")
+        files = [_target(process / "fd" / fd) for fd in os.listdir(process / "fd")]
     except OSError:
         return False  # Another user's, or gone while we looked.
+    return any(f"{_VARIABLE}={cookie}" in environment or f"{_FILE}{cookie}" in files for cookie in cookies)
 
 
-def _is_cookie_file(descriptor: Path, cookie: str) -> bool:
+def _target(descriptor: Path) -> str:
     try:
-        return f"pisces-{cookie}" in os.readlink(descriptor)
+        return os.readlink(descriptor).removesuffix(" (deleted)")
     except OSError:
-        return False
+        return ""  # It was closed while we looked.

@@ -20,6 +20,7 @@ import msgspec
 
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.remains import end_remains
 from pisces.model.events import ProcessExit
 
 GUEST = Path(__file__).parents[2] / "guest"
@@ -216,7 +217,9 @@ class Zygote:
             self._socket = None
         self._hello.set()
         self._gone.set()
-        watchers, self._kernels = list(self._kernels.values()), {}
-        for watcher in watchers:
+        kernels, self._kernels = self._kernels, {}
+        if kernels:
+            end_remains(kernels)
+        for watcher in kernels.values():
             watcher.on_exited(ProcessExit(signal=signal.SIGKILL, detail="the supervisor process has ended"))
             watcher.on_cleared()
