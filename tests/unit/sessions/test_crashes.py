@@ -167,3 +167,12 @@ async def test_a_retry_that_gets_no_kernel_in_time_reports_the_crash(tmp_path: P
         result = await call(runtime, "crash", timeout=1)
     assert details(result).outcome == "crashed"
     assert "dying" in result.text
+
+
+@pytest.mark.parametrize("last", [Die(signal=signal.SIGKILL), Hang()])
+async def test_keep_going_does_not_go_on_after_a_crash_or_a_timeout(tmp_path: Path, last: Step) -> None:
+    script: dict[str, list[Step]] = {"bad": [Error("ValueError", "no", ("ValueError: no",))], "last": [last], "x": []}
+    async with scripted_runtime(script, tmp_path, interrupt_grace=0.1) as runtime:
+        result = await call(runtime, ["bad", "last", "x"], keep_going=True, timeout=1)
+    assert [record.status for record in details(result).cells] == ["error", "error", "pending"]
+    assert details(result).outcome in {"crashed", "timeout"}

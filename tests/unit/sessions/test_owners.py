@@ -4,10 +4,13 @@ import signal
 from pathlib import Path
 
 import anyio
+import pytest
 
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Die, Hang, WaitFor
-from pisces.model.events import Stream
+from pisces.model.events import ProcessExit, Stream
+from pisces.sessions import pool as pool_module
+from tests.fakes.drive import eventually
 from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
 
@@ -230,3 +233,38 @@ async def test_closing_lets_a_running_call_that_is_nearly_done_finish(tmp_path: 
         result = await running.finish()
     assert result.text == "begun\ndone"
     assert refused.text.startswith("Error: The runtime has been closed")
+
+
+async def test_the_pool_looks_after_its_sessions_by_itself(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(pool_module, "_LIVENESS_SECONDS", 0.01)
+    monkeypatch.setattr(pool_module, "_SWEEP_SECONDS", 0.05)
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path, idle_timeout=0.1) as runtime:
+        await call(runtime, "x", session="dead")
+        await call(runtime, "x", session="idle", owner="gone")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        pool_of(runtime).disconnect("gone")
+        (dead,) = [session for session in pool_of(runtime).sessions if session.key.id == "dead"]
+        await eventually(lambda: dead.kernel is None)
+        await eventually(lambda: pool_of(runtime).sessions == [dead])
+
+
+async def test_a_session_is_known_by_name_and_interpreter_and_never_by_the_folder_of_a_call(tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "x")
+        await call(runtime, "x", cwd="other")
+        await call(runtime, "x", cwd="other")
+        await call(runtime, "x", cwd=".")
+    (kernel,) = backend.kernels
+    folder = str(runtime.cwd)
+    assert [request.cwd for request in kernel.requests] == [None, f"{folder}/other", None, folder]
+
+
+async def test_what_the_code_did_to_the_names_is_not_asked_when_that_is_off(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []})
+    async with scripted_runtime(backend, tmp_path, variables=False) as runtime:
+        result = await call(runtime, "x")
+    assert [request.inspect for request in backend.kernels[0].requests] == [False]
+    assert details(result).variables is None
