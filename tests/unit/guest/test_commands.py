@@ -105,14 +105,22 @@ def test_a_shell_that_is_none_is_not_asked(
 
 
 INTERRUPTED = """
-import os, signal, threading
+import os, signal, sys, threading, time
 from tests.unit.guest.recording import RecordedShell
+
+def waits_for_the_child():
+    frame = sys._current_frames()[threading.main_thread().ident]
+    while frame is not None and frame.f_code.co_name != "wait":
+        frame = frame.f_back
+    return frame is not None
 
 signal.signal(signal.SIGINT, signal.default_int_handler)
 shell = RecordedShell()
 def interrupt():
     with open("child", encoding="ascii") as fifo:
         fifo.readline()
+    while not waits_for_the_child():  # The child may be ready before `Popen` has returned.
+        time.sleep(0.001)
     os.kill(os.getpid(), signal.SIGINT)
 os.mkfifo("child")
 threading.Thread(target=interrupt).start()

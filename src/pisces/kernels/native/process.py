@@ -12,6 +12,7 @@ from pisces.errors import KernelStartError
 from pisces.kernels.native.channels import Channels
 from pisces.kernels.native.frames import FrameDecoder, GuestFrame
 from pisces.kernels.native.order import StreamOrder
+from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.zygote import Zygote
 from pisces.model.events import ProcessExit
 
@@ -74,6 +75,7 @@ class KernelProcess:
             with anyio.move_on_after(_END_CAP) as patience:
                 await self.cleared.wait()
             if patience.cancelled_caught:  # The supervisor does not answer.
+                end_remains([self._name])
                 self.on_exited(self.exit or ProcessExit(signal=signal.SIGKILL))
                 self.on_cleared()
 
