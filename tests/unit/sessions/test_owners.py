@@ -220,6 +220,17 @@ async def test_closing_refuses_queued_calls_and_interrupts_the_running_one(tmp_p
     assert [request.code for request in backend.kernels[0].requests] == ["hang"]
 
 
+async def test_closing_ends_a_start_that_hangs(tmp_path: Path) -> None:
+    backend = MemoryBackend({"x": []}, on_start=anyio.sleep_forever)
+    async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
+        starting = begin(group, runtime, "x")
+        await anyio.wait_all_tasks_blocked()
+        (session,) = pool_of(runtime).sessions
+        await session.close(wait=0.05)
+        result = await starting.finish()
+    assert details(result).outcome == "aborted"
+
+
 async def test_closing_lets_a_running_call_that_is_nearly_done_finish(tmp_path: Path) -> None:
     go = anyio.Event()
     backend = MemoryBackend({"x": [Stream("stdout", "begun\n"), WaitFor(go), Stream("stdout", "done\n")]})

@@ -1,0 +1,85 @@
+"""What cells say, as events, and what becomes of it in the text and beside it."""
+
+import errno
+from pathlib import Path
+
+import pytest
+
+from pisces.kernels.memory_script import Step
+from pisces.model.events import ClearOutput, Display, Error, Result, Stream
+from pisces.model.results import ToolResult
+from pisces.output.artifacts import ArtifactStore
+from tests.fakes.runtimes import call, details, scripted_runtime
+
+PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+
+
+def out(text: str) -> Stream:
+    return Stream("stdout", text)
+
+
+async def run(folder: Path, *cells: list[Step]) -> ToolResult:
+    script = {str(number): steps for number, steps in enumerate(cells)}
+    async with scripted_runtime(script, folder) as runtime:
+        return await call(runtime, list(script))
+
+
+async def test_an_error_begins_a_line_of_its_own(tmp_path: Path) -> None:
+    result = await run(tmp_path, [out("no newline"), Error("E", "x", ("Traceback", "E: x"))])
+    assert result.text.startswith("no newline\nTraceback\nE: x\n")
+
+
+async def test_a_value_begins_a_line_of_its_own(tmp_path: Path) -> None:
+    assert (await run(tmp_path, [out("no newline"), Result({"text/plain": "1"})])).text == "no newline\n1"
+
+
+async def test_cells_never_run_into_each_others_lines(tmp_path: Path) -> None:
+    result = await run(tmp_path, [out("a")], [out("b")], [])
+    assert result.text == "[1/3]\na\n[2/3]\nb\n[3/3] (ok)"
+
+
+async def test_a_sequence_that_is_split_between_the_streams_harms_neither(tmp_path: Path) -> None:
+    result = await run(tmp_path, [out("a\x1b[3"), Stream("stderr", "err "), out("1mb")])
+    assert result.text == "aerr b"
+
+
+async def test_what_a_cell_clears_is_gone_and_the_cells_before_it_stay(tmp_path: Path) -> None:
+    steps: list[Step] = [out("old\n"), Display({"application/json": 1}), ClearOutput(), out("new\n")]
+    result = await run(tmp_path, [out("first\n")], steps)
+    assert result.text == "[1/2]\nfirst\n[2/2]\nnew"
+    assert details(result).json_outputs == []
+    assert [record.output for record in details(result).cells] == ["first\n", "new\n"]
+
+
+async def test_clearing_with_wait_takes_effect_with_the_next_output(tmp_path: Path) -> None:
+    assert (await run(tmp_path, [out("old\n"), ClearOutput(wait=True)])).text == "old"
+    assert (await run(tmp_path, [out("old\n"), ClearOutput(wait=True), out("new\n")])).text == "new"
+
+
+async def test_an_updated_picture_takes_the_place_of_the_old_one(tmp_path: Path) -> None:
+    first = Display({"image/png": PIXEL, "text/plain": "old"}, display_id="a")
+    other = Display({"image/png": PIXEL, "text/plain": "other"})
+    update = Display({"image/png": PIXEL, "text/plain": "new"}, display_id="a", update=True)
+    result = await run(tmp_path, [first, other, update, update])
+    assert len(details(result).images) == 2
+    assert result.text == "old\nother\nnew"
+
+
+async def test_a_drawing_is_kept_as_an_artifact(tmp_path: Path) -> None:
+    result = await run(tmp_path, [Display({"image/svg+xml": "<svg/>", "text/plain": "<drawing>"})])
+    (image,) = details(result).images
+    assert (image.mime_type, image.data) == ("image/svg+xml", "")
+    assert image.artifact_id is not None
+    assert len(result.content) == 1
+
+
+async def test_a_drawing_that_cannot_be_kept_is_told_and_does_not_end_the_run(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def refuse(*args: object, **options: object) -> str:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(ArtifactStore, "add_bytes", refuse)
+    result = await run(tmp_path, [Display({"image/svg+xml": "<svg/>"}), out("goes on\n")])
+    assert result.text == "[image/svg+xml could not be kept: No space left on device]\ngoes on"
+    assert details(result).outcome == "ok"
