@@ -71,4 +71,4 @@ def test_the_text_marks_problems_and_their_remedies(pisces: Command) -> None:
     done = pisces("doctor", variables={"PI_SET__python__interpreter": "/no/such/python"})
     assert done.returncode == 1
     assert any(line.startswith("PROBLEM  interpreter") for line in done.stdout.splitlines())
-    assert "→ Correct the setting" in done.stdout
+    assert "→ Correct `python.interpreter`" in done.stdout

@@ -134,5 +134,5 @@ def test_an_interpreter_that_does_not_work_is_named_with_the_remedy(pisces: Comm
     done = pisces("run", "--interpreter", "/no/such/python", "-c", "1")
     assert (done.stdout, done.returncode) == ("", 1)
     assert "/no/such/python" in done.stderr
-    assert "Correct the setting" in done.stderr
+    assert "Correct `python.interpreter`" in done.stderr
     assert "Traceback" not in done.stderr

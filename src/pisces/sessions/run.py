@@ -268,6 +268,8 @@ class CallRun:
         if attempt.killed:
             grace = self._options.interrupt_grace
             return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
+        if not attempt.began:
+            return "The kernel had ended since the last call"
         ended = attempt.done.process_exit if attempt.done else None
         return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
 
