@@ -12,6 +12,7 @@ from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
 from pisces.model.events import AnyEvent, Done, InputRequested, KernelState, Restore, Started, VariableChanges
 from pisces.model.results import Outcome
+from pisces.output.sanitize import clean
 from pisces.sessions.progress import Progress
 from pisces.sessions.recovery import recover
 from pisces.sessions.session import Session, StateNews
@@ -69,7 +70,7 @@ class CallRun:
         stop: StopSignal,
         progress: Progress,
     ) -> None:
-        records = [CellRecord(index=index, title=cell.title, code=cell.code) for index, cell in enumerate(cells)]
+        records = [CellRecord(index=i, title=_one_line(cell.title), code=cell.code) for i, cell in enumerate(cells)]
         self.report = RunReport(records=records)
         self._session = session
         self._options = options
@@ -296,6 +297,11 @@ class CallRun:
         if not self._stop.asked:
             return "timeout"
         return "interrupted" if attempt.began else "aborted"
+
+
+def _one_line(title: str) -> str:
+    """A title as a heading can have it: no line break, nothing that a terminal would obey."""
+    return " ".join(clean(title).split()) if title else ""
 
 
 def _exit_code(outcome: Outcome, done: Done) -> int:

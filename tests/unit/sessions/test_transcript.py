@@ -83,3 +83,10 @@ async def test_a_drawing_that_cannot_be_kept_is_told_and_does_not_end_the_run(
     result = await run(tmp_path, [Display({"image/svg+xml": "<svg/>"}), out("goes on\n")])
     assert result.text == "[image/svg+xml could not be kept: No space left on device]\ngoes on"
     assert details(result).outcome == "ok"
+
+
+async def test_a_title_is_one_line_that_no_terminal_obeys(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path) as runtime:
+        result = await runtime.python(cells=[{"code": "x", "title": " red\x1b[31m\nand more "}, {"code": "x"}])
+    assert result.text == "[1/2] red and more (ok)\n[2/2] (ok)"
+    assert [record.title for record in details(result).cells] == ["red and more", ""]
