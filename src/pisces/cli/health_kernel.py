@@ -40,7 +40,9 @@ async def examine_kernel(
     interpreter: Interpreter, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
 ) -> list[Finding]:
     """Start a native kernel, run 1+1 in it, and ask it about itself. Nothing of it is left afterwards."""
-    spec = LaunchSpec(interpreter.path, str(cwd), kernel_environment(interpreter, environ, loaded.settings))
+    spec = LaunchSpec(
+        interpreter.path, str(cwd), kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
+    )
     zygotes = ZygotePool()
     kernel = NativeKernel(spec, zygotes)
     try:

@@ -57,6 +57,8 @@ class InterpreterLookup:
         """The environment of this interpreter's kernels."""
         env = self._environments.get(interpreter.path)
         if env is None:
-            env = kernel_environment(interpreter, self._search.environ, self._loaded.settings)
+            env = kernel_environment(
+                interpreter, self._search.environ, self._loaded.settings, cwd=str(self._search.cwd)
+            )
             self._environments[interpreter.path] = env
         return env

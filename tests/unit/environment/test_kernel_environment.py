@@ -40,3 +40,8 @@ def test_allowed_names_pass_and_injected_ones_come_last() -> None:
     assert env["HF_TOKEN"] == "h"
     assert "OTHER_TOKEN" not in env
     assert (env["PI_SESSION_FILE"], env["PI_TOOL_BRIDGE_TOKEN"]) == ("/s", "own")
+
+
+def test_a_relative_pythonpath_is_relative_to_the_folder_of_the_session() -> None:
+    env = kernel_environment(SYSTEM, {"PATH": "/bin", "PYTHONPATH": "src:/abs:../lib"}, Settings(), cwd="/work/project")
+    assert env["PYTHONPATH"] == "/work/project/src:/abs:/work/project/../lib"
