@@ -4,56 +4,24 @@ import time
 from collections.abc import Sequence
 
 import anyio
-import msgspec
 
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
-from pisces.model.events import AnyEvent, Done, InputRequested, KernelState, Restore, Started, VariableChanges
-from pisces.model.results import Outcome
+from pisces.model.events import AnyEvent, Done, InputRequested, Started
 from pisces.output.sanitize import clean
+from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.progress import Progress
 from pisces.sessions.recovery import recover
+from pisces.sessions.report import RunOptions, RunReport
 from pisces.sessions.session import Session, StateNews
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.sessions.variables import merge_changes
 
-_TIMEOUT_CODE = 124
-_INTERRUPTED_CODE = 130
 _START_SLACK = 0.2
 """A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
-
-
-class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
-    """How a call wants its cells run."""
-
-    owner: str = "runtime"
-    cwd: str | None = None
-    reset: bool = False
-    keep_going: bool = False
-    inspect: bool = True
-    interrupt_grace: float = 5.0
-    retry_on_crash: str = "safe"
-
-
-class RunReport(msgspec.Struct, kw_only=True):
-    """How a call went, for whoever makes a result of it."""
-
-    records: list[CellRecord]
-    outcome: Outcome = "ok"
-    failed: int | None = None
-    """The index of the cell that failed first."""
-    state: KernelState = "kept"
-    restore: Restore | None = None
-    earlier_cells_kept: bool = True
-    """Whether what the cells before the failed one did is still there."""
-    variables: VariableChanges | None = None
-    notices: list[str] = msgspec.field(default_factory=list)
-    """What the reader must be told before anything else, about the state."""
-    notes: list[str] = msgspec.field(default_factory=list)
-    """What the reader should know besides."""
 
 
 class CallRun:
@@ -173,11 +141,11 @@ class CallRun:
             self.report.notes.append(f"The cell could not be run again: {error}.")
         return up and not self._stop.due
 
-    async def _attempt(self, record: CellRecord) -> "_Attempt":
+    async def _attempt(self, record: CellRecord) -> Attempt:
         session = self._session
         kernel = await session.ensure_kernel(self._deadline)
         self._tell_news()
-        attempt = _Attempt()
+        attempt = Attempt()
         record.status = "running"
         self._transcript.begin(record, len(self.report.records))
         await self._progress.changed()
@@ -194,13 +162,13 @@ class CallRun:
         self._transcript.end(ok=attempt.ok)
         return attempt
 
-    async def _look_after(self, kernel: Kernel, attempt: "_Attempt") -> None:
+    async def _look_after(self, kernel: Kernel, attempt: Attempt) -> None:
         """After a cell: a kernel that died is buried, or comes back, whatever happens to this call meanwhile."""
         if not attempt.died:
             self._session.cell_finished()
             return
         with anyio.CancelScope(shield=True):
-            await recover(self._session, kernel, self._how_it_died(attempt))
+            await recover(self._session, kernel, attempt.how_it_died(self._options.interrupt_grace))
         self._tell_news()
         restore = self.report.restore
         self.report.earlier_cells_kept = restore is not None and not restore.cells_lost
@@ -219,7 +187,7 @@ class CallRun:
             cwd = self._session.folder = self._options.cwd
         return ExecuteRequest(code=record.code, cwd=cwd, inspect=self._options.inspect)
 
-    async def _follow(self, kernel: Kernel, execution: Execution, attempt: "_Attempt") -> None:
+    async def _follow(self, kernel: Kernel, execution: Execution, attempt: Attempt) -> None:
         """Take events until the cell is done; when the call is to stop, see to it that the cell settles first."""
         try:
             with self._stop.scope():
@@ -237,7 +205,7 @@ class CallRun:
                 await self._look_after(kernel, attempt)
             raise
 
-    async def _take(self, events: Sequence[AnyEvent], attempt: "_Attempt") -> None:
+    async def _take(self, events: Sequence[AnyEvent], attempt: Attempt) -> None:
         for event in events:
             if isinstance(event, Done):
                 attempt.done = event
@@ -248,7 +216,7 @@ class CallRun:
                 self._transcript.take(event)
         await self._progress.output()
 
-    async def _settle(self, kernel: Kernel, execution: Execution, attempt: "_Attempt") -> None:
+    async def _settle(self, kernel: Kernel, execution: Execution, attempt: Attempt) -> None:
         """Interrupt, twice if need be; what has not settled after the grace is killed. `Done` comes in any case."""
         attempt.stopped = True
         self._session.cell_stopping()
@@ -265,16 +233,7 @@ class CallRun:
             while attempt.done is None:
                 await self._take(await execution.receive(), attempt)
 
-    def _how_it_died(self, attempt: "_Attempt") -> str:
-        if attempt.killed:
-            grace = self._options.interrupt_grace
-            return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
-        if not attempt.began:
-            return "The kernel had ended since the last call"
-        ended = attempt.done.process_exit if attempt.done else None
-        return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
-
-    def _conclude(self, record: CellRecord, attempt: "_Attempt") -> bool:
+    def _conclude(self, record: CellRecord, attempt: Attempt) -> bool:
         done, report = attempt.done, self.report
         assert done is not None
         record.execution_count = done.execution_count
@@ -285,50 +244,11 @@ class CallRun:
         record.status = "complete" if attempt.ok else "error"
         record.exit_code = 0
         if not attempt.ok:
-            report.outcome = self._outcome(attempt, done)
-            record.exit_code = _exit_code(report.outcome, done)
-            if report.failed is None:
-                report.failed = record.index
+            report.outcome = attempt.outcome(done, asked=self._stop.asked)
+            record.exit_code = exit_code(report.outcome, done)
         return attempt.ok
-
-    def _outcome(self, attempt: "_Attempt", done: Done) -> Outcome:
-        if not attempt.stopped:
-            return "error" if done.status == "ok" else done.status
-        if not self._stop.asked:
-            return "timeout"
-        return "interrupted" if attempt.began else "aborted"
 
 
 def _one_line(title: str) -> str:
     """A title as a heading can have it: no line break, nothing that a terminal would obey."""
     return " ".join(clean(title).split()) if title else ""
-
-
-def _exit_code(outcome: Outcome, done: Done) -> int:
-    if outcome == "timeout":
-        return _TIMEOUT_CODE
-    if outcome in ("interrupted", "aborted"):
-        return _INTERRUPTED_CODE
-    if done.process_exit is not None:
-        return done.process_exit.exit_code
-    return 1 if done.exit_code is None else done.exit_code
-
-
-class _Attempt:
-    """One try at a cell."""
-
-    def __init__(self) -> None:
-        self.began = False
-        self.asked_for_input = False
-        self.stopped = False
-        self.killed = False
-        self.done: Done | None = None
-
-    @property
-    def died(self) -> bool:
-        return self.done is not None and self.done.status == "crashed"
-
-    @property
-    def ok(self) -> bool:
-        settled = self.done is not None and self.done.status == "ok"
-        return settled and not self.stopped and not self.asked_for_input

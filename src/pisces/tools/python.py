@@ -17,7 +17,8 @@ from pisces.model.cells import Cell
 from pisces.model.results import ToolResult
 from pisces.output.sink import SinkLimits
 from pisces.sessions.progress import Progress
-from pisces.sessions.run import CallRun, RunOptions
+from pisces.sessions.report import RunOptions
+from pisces.sessions.run import CallRun
 from pisces.sessions.session import Session, SessionKey
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript

@@ -12,7 +12,7 @@ from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
 from pisces.output.notice import truncation_notice
 from pisces.output.sink import Dump
-from pisces.sessions.run import RunReport
+from pisces.sessions.report import RunReport
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript

@@ -1,0 +1,58 @@
+"""One try at a cell: what was seen of it, and what that means."""
+
+from pisces.model.events import Done
+from pisces.model.results import Outcome
+
+_TIMEOUT_CODE = 124
+_INTERRUPTED_CODE = 130
+
+
+class Attempt:
+    """Filled in by the run while the cell goes on."""
+
+    def __init__(self) -> None:
+        self.began = False
+        self.asked_for_input = False
+        self.stopped = False
+        """The call was to stop before the cell was done."""
+        self.killed = False
+        self.done: Done | None = None
+
+    @property
+    def died(self) -> bool:
+        """Whether the kernel ended under it."""
+        return self.done is not None and self.done.status == "crashed"
+
+    @property
+    def ok(self) -> bool:
+        """Whether the cell went well, by itself."""
+        settled = self.done is not None and self.done.status == "ok"
+        return settled and not self.stopped and not self.asked_for_input
+
+    def how_it_died(self, grace: float) -> str:
+        """Why the kernel is gone, as the beginning of a sentence."""
+        if self.killed:
+            return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
+        if not self.began:
+            return "The kernel had ended since the last call"
+        ended = self.done.process_exit if self.done else None
+        return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
+
+    def outcome(self, done: Done, *, asked: bool) -> Outcome:
+        """How the call ended with this cell, which did not go well; `asked` if somebody wanted it stopped."""
+        if not self.stopped:
+            return "error" if done.status == "ok" else done.status
+        if not asked:
+            return "timeout"
+        return "interrupted" if self.began else "aborted"
+
+
+def exit_code(outcome: Outcome, done: Done) -> int:
+    """The exit code of a cell that did not go well."""
+    if outcome == "timeout":
+        return _TIMEOUT_CODE
+    if outcome in ("interrupted", "aborted"):
+        return _INTERRUPTED_CODE
+    if done.process_exit is not None:
+        return done.process_exit.exit_code
+    return 1 if done.exit_code is None else done.exit_code
