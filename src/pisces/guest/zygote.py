@@ -163,10 +163,8 @@ class Supervisor:
 
             run_kernel(message, fds)
             code = 0
-        except BaseException:  # The process ends here whatever happened; its last words go to the captured stderr.
-            import traceback
-
-            traceback.print_exc()
+        except BaseException as error:  # The process ends here whatever happened; its last words are captured.
+            _last_words(error)
         finally:
             os._exit(code)
 
@@ -242,6 +240,18 @@ class Supervisor:
 
 def _cloexec_flag() -> int:
     return getattr(socket, "MSG_CMSG_CLOEXEC", 0)
+
+
+def _last_words(error: BaseException) -> None:
+    text = f"The kernel could not go on: {type(error).__name__}: {error}\n"
+    if os.environ.get("PI_DEBUG"):
+        import traceback
+
+        text = traceback.format_exc()
+    try:
+        os.write(2, text.encode("utf-8", "replace"))
+    except OSError:
+        pass  # The cell closed it: nobody can be told.
 
 
 def supervise(host_fd: int) -> None:

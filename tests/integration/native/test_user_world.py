@@ -174,3 +174,19 @@ async def test_the_oldest_python_can_be_a_guest(start: StartKernel) -> None:
         ("stdout", "child\n"),
         ("error", "ZeroDivisionError"),
     ]
+
+
+async def test_a_program_that_takes_the_place_of_the_kernel_ends_the_cell_at_once(kernel: NativeKernel) -> None:
+    ran = await run(kernel, "import os\nos.execvp('sleep', ['sleep', '300'])")
+    assert ran.done.status == "crashed"
+    assert ran.done.process_exit is not None
+    assert "closed its channel" in ran.done.process_exit.detail
+
+
+async def test_a_cell_that_closes_every_descriptor_costs_the_kernel_and_shows_no_frame_of_ours(
+    kernel: NativeKernel,
+) -> None:
+    ran = await run(kernel, "import os\nos.closerange(3, 1000)")
+    assert ran.done.status == "crashed"
+    assert "Traceback" not in ran.stderr
+    assert ran.stderr.startswith("The kernel could not go on: OSError")

@@ -103,6 +103,10 @@ class Channels:
         _ipc.debug("kernel to host, %s: %s", pipe, data)
         return data
 
+    def has_ended(self, pipe: Pipe) -> bool:
+        """Whether the other end is closed, and all that came has been read."""
+        return pipe in self._ended
+
     def last_begun(self) -> int:
         """The number of the last cell that the guest has begun; 0 before any."""
         return self._begun_at_close if self._slate.closed else int.from_bytes(self._slate[:], "little")

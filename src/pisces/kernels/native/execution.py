@@ -26,6 +26,8 @@ from pisces.model.events import (
 from pisces.model.mime import STATUS_ALIASES
 
 _SHELL_FILES = (str(GUEST), "/IPython/core/interactiveshell.py")
+_HUNG_UP = "It had closed its channel: another program took its place, or its descriptors were closed."
+_HANG_UP_AFTER = 0.5
 _BEGIN_POLL = 0.005
 _CLEAR_CAP = 3.0
 """How long output of a dead kernel's children is waited for, once the kernel itself has ended."""
@@ -41,6 +43,7 @@ class NativeExecution:
         self._foreign = 0
         self._dead_since = math.inf
         self._announced = False
+        self._hang_up_planned = False
         self._read_ahead = False
         self._last_mark = 0
         self.done = False
@@ -90,6 +93,10 @@ class NativeExecution:
             self._add_text(events, self._last_mark + 1 if self._read_ahead else None)
             if dead and not events and not any(text):
                 self._finish_dead(events)
+            elif channels.has_ended("frames") and not self._hang_up_planned:
+                # It is dying, as will be told in a moment, or it is deaf and dumb: another program took its place.
+                self._hang_up_planned = True
+                asyncio.get_running_loop().call_later(_HANG_UP_AFTER, self._process.hang_up)
         return events
 
     def _read(self, name: StreamName) -> bool:
@@ -160,7 +167,8 @@ class NativeExecution:
         process.order.finish()
         self._add_text(events, None)
         assert process.exit is not None
-        ended = ProcessExit(process.exit.code, process.exit.signal, _where(process.channels.read_trace()))
+        detail = _HUNG_UP if process.hung_up else _where(process.channels.read_trace())
+        ended = ProcessExit(process.exit.code, process.exit.signal, detail)
         self.done = True
         events.append(Done("crashed", state="lost", process_exit=ended, notes=self._notes()))
 

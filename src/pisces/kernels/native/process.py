@@ -34,6 +34,7 @@ class KernelProcess:
         """Frames that came after the end of a cell: they are for the next."""
         self.order = StreamOrder(nonce)
         self.exit: ProcessExit | None = None
+        self.hung_up = False
         self.cleared = anyio.Event()
         self._pid = 0
         self._start_time = 0
@@ -57,6 +58,12 @@ class KernelProcess:
         if self.alive:
             self._signals_under_way += 1
             self._zygote.signal(self._name, signal.SIGINT)
+
+    def hang_up(self) -> None:
+        """Kill it because it cannot be talked to any more; its end is then told as any other."""
+        if self.alive and not self.hung_up:
+            self.hung_up = True
+            self._zygote.kill(self._name)
 
     async def signals_arrived(self) -> None:
         """Wait until no signal is under way any more: one that is late must not reach the next cell."""
