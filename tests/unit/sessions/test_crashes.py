@@ -9,7 +9,7 @@ import anyio.lowlevel
 import pytest
 
 from pisces.kernels.memory import MemoryBackend
-from pisces.kernels.memory_script import Die, Hang, Step
+from pisces.kernels.memory_script import Die, Hang, Step, WaitForInterrupt
 from pisces.model.events import Error, ProcessExit, Restore, Stream
 from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
@@ -86,19 +86,17 @@ async def test_a_dead_kernel_is_cleared_away_between_calls_and_the_next_call_sti
 
 
 async def test_a_loss_that_a_cancelled_call_would_have_told_is_told_by_the_next(tmp_path: Path) -> None:
-    backend = MemoryBackend({"ok": [], "hang": [Stream("stdout", "hanging\n"), Hang()]})
-    async with (
-        scripted_runtime(backend, tmp_path, interrupt_grace=0.1) as runtime,
-        anyio.create_task_group() as group,
-    ):
+    backend = MemoryBackend({"ok": [], "long": [Stream("stdout", "begun\n"), WaitForInterrupt()]})
+    async with scripted_runtime(backend, tmp_path) as runtime, anyio.create_task_group() as group:
         await call(runtime, "ok")
         backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
-        hanging = begin(group, runtime, "hang")
-        await hanging.watcher.prints("hanging")
-        hanging.scope.cancel()
-        await hanging.ended.wait()
+        long = begin(group, runtime, "long")
+        await long.watcher.prints("begun")
+        long.scope.cancel()
+        await long.ended.wait()
         result = await call(runtime, "ok")
     assert kernel_of(result).state == "lost"
+    assert kernel_of(result).generation == 2, "the kernel of the cancelled call is still there"
 
 
 async def test_two_fresh_kernels_that_die_at_once_are_the_last_until_a_reset(tmp_path: Path) -> None:
