@@ -18,6 +18,8 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 ROOT = Path(__file__).resolve().parent.parent
 MUTANTS = ROOT / "tests" / "mutants"
 ENVIRONMENTS = ROOT / ".envs"
@@ -103,6 +105,7 @@ def try_mutant(mutant: Mutant, timeout: float) -> Verdict:
         if applied.returncode != 0:
             return verdict("does not apply", applied.stderr)
         code, output = run_tests(tree, mutant, timeout)
+        end_remains(tree)
     if code == TESTS_FAILED:
         return verdict("caught")
     if code == 0:
@@ -146,6 +149,16 @@ def run_tests(tree: Path, mutant: Mutant, timeout: float) -> tuple[int | None, s
             output, _ = process.communicate()
             return None, output
     return process.returncode, output
+
+
+def end_remains(tree: Path) -> None:
+    """End what a mutant left running: leaving processes behind is the very failure that some bring back."""
+    for process in psutil.process_iter():
+        try:
+            if any(str(tree) in argument for argument in process.cmdline()):
+                process.kill()
+        except psutil.Error:
+            continue  # Someone else's, or gone while we looked.
 
 
 def choose(only: list[str]) -> list[Mutant]:
