@@ -1,5 +1,6 @@
 """The one object behind every front end: settings, sessions, artifacts and tools, entered and left in one task."""
 
+import logging
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -24,6 +25,9 @@ from pisces.tools.base import CallContext, Services, Tool, error_result
 from pisces.tools.registry import make_tools
 
 _AUTO_NATIVE_KERNELS = 32
+_DAY = 86_400.0
+
+_log = logging.getLogger(__name__)
 
 
 class Runtime:
@@ -80,6 +84,7 @@ class Runtime:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._pool.maintain)
+        self._tasks.start_soon(self._prune_artifacts)
         return self
 
     async def __aexit__(
@@ -132,6 +137,16 @@ class Runtime:
             return await self._tool(name).call(params, context or CallContext())
         except PiscesError as error:
             return error_result(error.explain())
+
+    async def _prune_artifacts(self) -> None:
+        """Delete the artifacts that have been kept for long enough, now and once a day."""
+        while True:
+            if self.paths.artifacts.is_dir():  # Most starts have nothing to delete, and need no thread to see that.
+                try:
+                    await anyio.to_thread.run_sync(self.artifacts.prune, self.settings.output.keep_days)
+                except OSError as error:
+                    _log.warning("old artifacts were not deleted: %s", error)
+            await anyio.sleep(_DAY)
 
     def _tool(self, name: str) -> Tool:
         if not self._tools:
