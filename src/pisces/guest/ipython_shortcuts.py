@@ -13,11 +13,12 @@ from typing import Any, cast
 from IPython.core.autocall import IPyAutocall
 from IPython.core.displayhook import DisplayHook
 from IPython.core.interactiveshell import InteractiveShell
+from IPython.lib.pretty import _repr_pprint
 
 from .transform import transform_cell
 
 _no_context = nullcontext()
-_PLAIN_TYPES = (int, float, bool, complex, str, bytes)
+_PLAIN_TYPES = (int, str, bytes)  # Not float: `%precision` sets how it looks.
 _FIRST_WORD = re.compile(r"\s*([^\W\d]\w*)")
 
 
@@ -64,9 +65,11 @@ class QuickInput(InteractiveShell):
 
 
 class QuickResult(DisplayHook):
-    """Asks only the plain formatter about values that have nothing else to show."""
+    """Asks no formatter about values that have nothing to show but their repr."""
 
     shell: Any
+    _printers: tuple[tuple[Any, dict[type, Any], dict[int, Any]], ...] = ()
+    """Of each formatter: what it has for plain values unless somebody registered something else, and its tables."""
 
     def quiet(self) -> bool:
         cells = self.shell.history_manager.input_hist_parsed
@@ -75,16 +78,19 @@ class QuickResult(DisplayHook):
         return bool(cast(Any, super()).quiet())
 
     def compute_format_data(self, result: Any) -> Any:
-        formatters = self.shell.display_formatter.formatters
-        if type(result) in _PLAIN_TYPES and not _has_own_formatter(type(result), formatters):
-            return {"text/plain": formatters["text/plain"](result)}, {}
+        if type(result) in _PLAIN_TYPES and self._nobody_formats(type(result)):
+            return {"text/plain": repr(result)}, {}
         return cast(Any, super()).compute_format_data(result)
 
-
-def _has_own_formatter(kind: type, formatters: Any) -> bool:
-    """Whether somebody registered a rich formatter for such values."""
-    return any(
-        kind in formatter.type_printers or formatter.singleton_printers
-        for mime, formatter in formatters.items()
-        if mime != "text/plain"
-    )
+    def _nobody_formats(self, kind: type) -> bool:
+        """Whether all that IPython's formatters would do with such a value is to call its repr."""
+        formatters = self.shell.display_formatter.formatters
+        if len(formatters) != len(self._printers):
+            self._printers = tuple(
+                (_repr_pprint if mime == "text/plain" else None, formatter.type_printers, formatter.singleton_printers)
+                for mime, formatter in formatters.items()
+            )
+        return all(
+            types.get(kind) is stock and (stock is not None or not singletons)
+            for stock, types, singletons in self._printers
+        )
