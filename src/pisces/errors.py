@@ -52,6 +52,11 @@ class KernelError(PiscesError):
 class KernelStartError(KernelError):
     """A kernel did not come up; nothing of it is left behind."""
 
+    REMEDY = "Try another interpreter: `pisces setup python` makes one, `python.interpreter` names one."
+
+    def __init__(self, message: str, *, hint: str = REMEDY) -> None:
+        super().__init__(message, hint=hint)
+
 
 class KernelGone(KernelError):
     """The kernel's process or the channel to it has ended."""

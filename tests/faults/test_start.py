@@ -64,6 +64,18 @@ async def test_an_interpreter_that_never_answers_ends_with_the_deadline(tmp_path
     assert details(result).outcome == "timeout"
 
 
+async def test_a_start_that_is_given_up_early_does_not_claim_that_the_time_ran_out(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pisces.kernels.native.zygote._START_CAP", 0.2)
+    silent = tmp_path / "python"
+    silent.write_text("#!/bin/sh\nsleep 3600\n", encoding="utf-8")
+    silent.chmod(0o755)
+    async with runtime_on(str(silent), tmp_path, environ={"PI_PYTHON_SKIP_CHECK": "1"}) as runtime:
+        result = await call(runtime, "1 + 1", timeout=600)
+    assert result.text.startswith(f"Error: {silent} did not begin to run within 0.2 seconds\nTry another interpreter")
+
+
 async def test_an_interpreter_that_ends_at_once_is_told_with_its_last_words(tmp_path: Path) -> None:
     broken = tmp_path / "python"
     broken.write_text("#!/bin/sh\necho 'libpython is missing' >&2\nexit 127\n", encoding="utf-8")

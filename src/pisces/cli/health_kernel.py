@@ -11,7 +11,7 @@ import anyio
 from pisces.cli.findings import Finding
 from pisces.environment.interpreter import Interpreter
 from pisces.environment.kernel_environment import kernel_environment
-from pisces.errors import PiscesError
+from pisces.errors import KernelStartError, PiscesError
 from pisces.kernels.base import ExecuteRequest, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.kernel import NativeKernel
@@ -92,7 +92,7 @@ async def _run(kernel: Kernel, code: str) -> str:
 
 
 def _broken(why: str, hint: str) -> Finding:
-    fix = hint or "Try another interpreter: `pisces setup python` makes one, `python.interpreter` names one."
+    fix = hint or KernelStartError.REMEDY
     return Finding(name="kernel", status="problem", summary=f"does not work: {why}", fix=fix, blocks=True)
 
 

@@ -89,7 +89,9 @@ class KernelProcess:
     def start_error(self) -> KernelStartError:
         """Why it did not come up, in its own words where it had any."""
         if self._refusal:
-            return KernelStartError(f"Cannot fork a kernel: {self._refusal}")
+            return KernelStartError(
+                f"Cannot fork a kernel: {self._refusal}", hint="End some programs, or raise the limits on processes."
+            )
         self.order.feed("stderr", self.channels.read("stderr"))
         self.order.finish()
         words = "".join(text for name, text in self.order.take() if name == "stderr").strip()

@@ -71,8 +71,10 @@ class Zygote:
             self._launch()
             with deadline.scope(_START_CAP) as scope:
                 await self._hello.wait()
-            if scope.cancelled_caught:
+            if scope.cancelled_caught and deadline.expired:
                 raise DeadlineExceeded(f"{self._interpreter} did not start within {deadline.seconds:g} seconds")
+            if scope.cancelled_caught:
+                raise KernelStartError(f"{self._interpreter} did not begin to run within {_START_CAP:g} seconds")
             if not self.alive:
                 raise KernelStartError(f"{self._interpreter} could not run a kernel: {self._last_words()}")
             _startup.debug("supervisor up")
