@@ -2,6 +2,7 @@
 
 from pisces.model.events import Done
 from pisces.model.results import Outcome
+from pisces.sessions.recovery import DIED_BETWEEN_CALLS
 
 _TIMEOUT_CODE = 124
 _INTERRUPTED_CODE = 130
@@ -34,7 +35,7 @@ class Attempt:
         if self.killed:
             return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
         if not self.began:
-            return "The kernel had ended since the last call"
+            return DIED_BETWEEN_CALLS
         ended = self.done.process_exit if self.done else None
         return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
 

@@ -1,5 +1,6 @@
 """The sessions of a runtime: found by key, held by owners, bounded in number, cleared away when idle."""
 
+import time
 from collections import OrderedDict
 from collections.abc import Callable
 
@@ -9,7 +10,8 @@ import msgspec
 from pisces.errors import DeadlineExceeded, SessionClosed
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.kernels.deadline import Deadline
-from pisces.sessions.session import Session, SessionKey, StateNews
+from pisces.sessions.recovery import StateNews
+from pisces.sessions.session import Session, SessionKey
 
 _LIVENESS_SECONDS = 5.0
 _SWEEP_SECONDS = 30.0
@@ -38,7 +40,8 @@ class SessionPool:
         self._own: dict[_Place, Session] = {}
         """Sessions that one owner alone has, since it reset a shared one."""
         self._with_kernel: set[Session] = set()
-        self._slot_changed = anyio.Event()
+        self._slot_changed: anyio.Event | None = None
+        """Set, for those who wait for a slot, when one may have become free; None while nobody waits."""
         self._losses: OrderedDict[_Place, _Loss] = OrderedDict()
         """Evictions that an owner of the session has not been told of yet."""
         self._closed = False
@@ -93,29 +96,28 @@ class SessionPool:
                 session.owners[owner] = False
 
     async def maintain(self) -> None:
-        """Look after the sessions for ever: bury dead kernels, end what has been idle for too long."""
-        next_sweep = anyio.current_time() + _SWEEP_SECONDS
+        """Look after the sessions for ever: see to dead kernels, end what has been idle for too long."""
+        next_sweep = time.monotonic() + _SWEEP_SECONDS
         while True:
             await anyio.sleep(_LIVENESS_SECONDS)
-            await self.bury_dead()
-            if anyio.current_time() >= next_sweep:
-                next_sweep = anyio.current_time() + _SWEEP_SECONDS
+            await self.recover_dead()
+            if time.monotonic() >= next_sweep:
+                next_sweep = time.monotonic() + _SWEEP_SECONDS
                 await self.evict_idle()
 
-    async def bury_dead(self) -> None:
-        """Clear away kernels that died between calls, so that the next call need not wait for it."""
+    async def recover_dead(self) -> None:
+        """See to kernels that died between calls, so that the next call need not wait for it."""
         for session in self.sessions:
-            if not session.busy and session.kernel is not None and not await session.kernel.is_alive():
-                await session.enter_turn()
-                try:
-                    if session.kernel is not None and not await session.kernel.is_alive():
-                        await session.bury("The kernel had ended since the last call")
-                finally:
-                    session.leave_turn()
+            if session.kernel is None or await session.has_kernel() or not session.enter_turn_at_once():
+                continue
+            try:
+                await session.recover_if_dead()
+            finally:
+                session.leave_turn()
 
     async def evict_idle(self) -> None:
         """End the sessions that no connected owner holds and nobody has used for the idle time."""
-        now = anyio.current_time()
+        now = time.monotonic()
         for session in self.sessions:
             idle = not session.busy and now - session.last_used >= self._idle_timeout
             if idle and not any(session.owners.values()):
@@ -128,7 +130,7 @@ class SessionPool:
             if victim is not None:
                 await self._evict(victim, f"The session was ended to make room: {self._max_kernels} kernels may be up")
                 continue
-            changed = self._slot_changed
+            changed = self._slot_changed = self._slot_changed or anyio.Event()
             with deadline.scope() as scope:
                 await changed.wait()
             if scope.cancelled_caught:
@@ -138,14 +140,15 @@ class SessionPool:
         self._with_kernel.add(session)
 
     def release_slot(self, session: Session) -> None:
-        """The session's kernel is gone, or its call has ended: whoever waits for a slot may look again."""
+        """The session's kernel is gone: whoever waits for a slot looks again."""
         self._with_kernel.discard(session)
         self.session_idle()
 
     def session_idle(self) -> None:
         """A session may have become idle: those who wait for a slot look again."""
-        self._slot_changed.set()
-        self._slot_changed = anyio.Event()
+        if self._slot_changed is not None:
+            self._slot_changed.set()
+            self._slot_changed = None
 
     async def aclose(self) -> None:
         """End every session; running calls get a moment, then are interrupted."""

@@ -13,9 +13,9 @@ from pisces.model.events import AnyEvent, Done, InputRequested, Started
 from pisces.output.sanitize import clean
 from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.progress import Progress
-from pisces.sessions.recovery import recover
+from pisces.sessions.recovery import StateNews
 from pisces.sessions.report import RunOptions, RunReport
-from pisces.sessions.session import Session, StateNews
+from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.sessions.variables import merge_changes
@@ -158,17 +158,17 @@ class CallRun:
             session.cell_began()
             await self._follow(kernel, execution, attempt)
         record.duration_ms = round((time.perf_counter() - began) * 1000, 3)
-        await self._look_after(kernel, attempt)
+        await self._look_after(attempt)
         self._transcript.end(ok=attempt.ok)
         return attempt
 
-    async def _look_after(self, kernel: Kernel, attempt: Attempt) -> None:
-        """After a cell: a kernel that died is buried, or comes back, whatever happens to this call meanwhile."""
+    async def _look_after(self, attempt: Attempt) -> None:
+        """After a cell: a kernel that died comes back, or is cleared away, whatever happens to this call meanwhile."""
         if not attempt.died:
             self._session.cell_finished()
             return
         with anyio.CancelScope(shield=True):
-            await recover(self._session, kernel, attempt.how_it_died(self._options.interrupt_grace))
+            await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
         self._tell_news()
         restore = self.report.restore
         self.report.earlier_cells_kept = restore is not None and not restore.cells_lost
@@ -202,7 +202,7 @@ class CallRun:
             with anyio.CancelScope(shield=True):
                 await self._settle(kernel, execution, attempt)
                 self._transcript.end(ok=False)
-                await self._look_after(kernel, attempt)
+                await self._look_after(attempt)
             raise
 
     async def _take(self, events: Sequence[AnyEvent], attempt: Attempt) -> None:

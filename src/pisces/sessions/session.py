@@ -1,5 +1,6 @@
 """One session: a queue of calls in front of one kernel at a time, and the truth about what became of the last one."""
 
+import time
 from collections.abc import Callable
 from typing import Protocol
 
@@ -11,6 +12,7 @@ from pisces.kernels.base import Backend, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore
 from pisces.model.results import KernelInfo, Phase
+from pisces.sessions.recovery import DIED_BETWEEN_CALLS, StateNews, bring_back
 from pisces.sessions.stop import StopSignal
 
 _CLOSE_WAIT = 3.0
@@ -23,19 +25,6 @@ class SessionKey(msgspec.Struct, frozen=True):
     id: str
     cwd: str
     interpreter: str
-
-
-class StateNews(msgspec.Struct, frozen=True):
-    """Something happened to the state that no caller has been told yet."""
-
-    state: KernelState
-    text: str
-    restore: Restore | None = None
-
-    @classmethod
-    def lost(cls, why: str) -> "StateNews":
-        """The kernel is gone, and with it all it knew."""
-        return cls("lost", f"{why}. The state is lost: variables and imports are gone.")
 
 
 class KernelSlots(Protocol):
@@ -59,7 +48,7 @@ class Session:
         """The folder that was last asked for: where a fresh kernel begins."""
         self.active_stop: StopSignal | None = None
         """Stops the call that has its turn."""
-        self.last_used = anyio.current_time()
+        self.last_used = time.monotonic()
         self.owners: dict[str, bool] = {}
         """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False
@@ -93,20 +82,20 @@ class Session:
         if self._closing:
             self._turns.release()
             raise self._closed_error()
-        self.last_used = anyio.current_time()
+        self.last_used = time.monotonic()
 
     def enter_turn_at_once(self) -> bool:
         """Have the turn if nobody has it or waits for it; False if one must wait."""
         if self._closing or self.busy:
             return False
         self._turns.acquire_nowait()
-        self.last_used = anyio.current_time()
+        self.last_used = time.monotonic()
         return True
 
     def leave_turn(self) -> None:
         """Let the next call in."""
         self.active_stop = None
-        self.last_used = anyio.current_time()
+        self.last_used = time.monotonic()
         self._turns.release()
         self._slots.session_idle()
 
@@ -115,11 +104,10 @@ class Session:
         return self.kernel is not None and await self.kernel.is_alive()
 
     async def ensure_kernel(self, deadline: Deadline) -> Kernel:
-        """A living kernel: the one there is, or a fresh one in the place of a dead one."""
+        """A living kernel: the one there is, also when it had to be brought back, or a fresh one in its place."""
+        await self.recover_if_dead()
         if self.kernel is not None:
-            if await self.kernel.is_alive():
-                return self.kernel
-            await self.bury("The kernel had ended since the last call")
+            return self.kernel
         if self._deaths >= _MAX_DEATHS:
             raise TooManyRestarts
         await self._slots.acquire_slot(self, deadline)
@@ -156,8 +144,20 @@ class Session:
                 await kernel.shutdown()
             self._slots.release_slot(self)
 
-    async def bury(self, why: str) -> None:
-        """The kernel is dead: clear away what is left of it, and remember why the state is gone."""
+    async def recover_if_dead(self) -> None:
+        """See to a kernel that died between two calls."""
+        if self.kernel is not None and not await self.kernel.is_alive():
+            await self.recover(DIED_BETWEEN_CALLS)
+
+    async def recover(self, why: str) -> None:
+        """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why."""
+        assert self.kernel is not None
+        news = await bring_back(self.kernel, why)
+        if news is not None:
+            self.generation += 1
+            self._phase = "ready"
+            self.announce(news)
+            return
         if not self._finished_a_cell:
             self._deaths += 1
         self.announce(StateNews.lost(why))
