@@ -79,7 +79,7 @@ async def test_a_dead_kernel_is_cleared_away_between_calls_and_the_next_call_sti
     async with scripted_runtime(backend, tmp_path) as runtime:
         await call(runtime, "ok")
         backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
-        await pool_of(runtime).bury_dead()
+        await pool_of(runtime).recover_dead()
         (session,) = pool_of(runtime).sessions
         assert session.kernel is None
         assert kernel_of(await call(runtime, "ok")).state == "lost"
@@ -148,12 +148,28 @@ async def test_a_state_that_came_back_is_told_with_what_is_missing(tmp_path: Pat
         result = await call(runtime, "crash")
     first = result.text.splitlines()[0]
     assert first.startswith(
-        "[State: restored] The kernel was ended by SIGSEGV. The state of before the cell was restored, by value."
+        "[State: restored] The kernel was ended by SIGSEGV. The state of the last checkpoint was restored, by value."
     )
     assert "2 cells" in first
     assert "Not back: socket." in first
     assert kernel_of(result).restore == Restore("by_value", 2, ("socket",))
-    assert kernel_of(result).generation == 2
+    assert (kernel_of(result).generation, kernel_of(result).phase) == (2, "ready")
+
+
+@pytest.mark.parametrize("noticed_by_the_pool", [True, False])
+async def test_a_kernel_that_died_between_calls_comes_back_where_it_can(
+    tmp_path: Path, noticed_by_the_pool: bool
+) -> None:
+    backend = MemoryBackend({"ok": []}, restore=Restore("exact"))
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "ok")
+        backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))
+        if noticed_by_the_pool:
+            await pool_of(runtime).recover_dead()
+        result, after = await call(runtime, "ok"), await call(runtime, "ok")
+    assert result.text.startswith("[State: restored] The kernel had ended since the last call. ")
+    assert (details(result).outcome, kernel_of(result).generation, len(backend.kernels)) == ("ok", 2, 1)
+    assert (kernel_of(after).state, after.text) == ("kept", "(no output)")
 
 
 async def test_a_retry_that_gets_no_kernel_in_time_reports_the_crash(tmp_path: Path) -> None:
