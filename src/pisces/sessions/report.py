@@ -1,10 +1,13 @@
 """What a run is asked for, and what it has to tell: values only, for the tool above and the run beside them."""
 
+from collections.abc import Sequence
+
 import msgspec
 
-from pisces.model.cells import CellRecord
+from pisces.model.cells import Cell, CellRecord
 from pisces.model.events import KernelState, Restore, VariableChanges
 from pisces.model.results import Outcome
+from pisces.output.sanitize import clean
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -33,3 +36,13 @@ class RunReport(msgspec.Struct, kw_only=True):
     """What the reader must be told before anything else, about the state."""
     notes: list[str] = msgspec.field(default_factory=list)
     """What the reader should know besides."""
+
+
+def pending_records(cells: Sequence[Cell]) -> list[CellRecord]:
+    """The records of cells that have not begun."""
+    return [CellRecord(index=i, title=_one_line(cell.title), code=cell.code) for i, cell in enumerate(cells)]
+
+
+def _one_line(title: str) -> str:
+    """A title as a heading can have it: no line break, nothing that a terminal would obey."""
+    return " ".join(clean(title).split()) if title else ""

@@ -10,11 +10,10 @@ from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
 from pisces.model.events import AnyEvent, Done, InputRequested, Started
-from pisces.output.sanitize import clean
 from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.progress import Progress
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.report import RunOptions, RunReport
+from pisces.sessions.report import RunOptions, RunReport, pending_records
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
@@ -38,7 +37,7 @@ class CallRun:
         stop: StopSignal,
         progress: Progress,
     ) -> None:
-        records = [CellRecord(index=i, title=_one_line(cell.title), code=cell.code) for i, cell in enumerate(cells)]
+        records = pending_records(cells)
         self.report = RunReport(records=records)
         self._session = session
         self._options = options
@@ -247,8 +246,3 @@ class CallRun:
             report.outcome = attempt.outcome(done, asked=self._stop.asked)
             record.exit_code = exit_code(report.outcome, done)
         return attempt.ok
-
-
-def _one_line(title: str) -> str:
-    """A title as a heading can have it: no line break, nothing that a terminal would obey."""
-    return " ".join(clean(title).split()) if title else ""

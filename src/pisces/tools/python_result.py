@@ -6,13 +6,13 @@ from collections.abc import Sequence
 import anyio
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.cells import Cell, CellRecord
+from pisces.model.cells import Cell
 from pisces.model.mime import SVG
 from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
 from pisces.output.notice import truncation_notice
 from pisces.output.sink import Dump
-from pisces.sessions.report import RunReport
+from pisces.sessions.report import RunReport, pending_records
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
@@ -46,8 +46,7 @@ async def python_result(
 
 def stopped_result(cells: Sequence[Cell], stop: StopSignal, deadline: Deadline, why: str) -> ToolResult:
     """The result of a call that was stopped before it had a session."""
-    report = RunReport(records=[CellRecord(index=i, title=cell.title, code=cell.code) for i, cell in enumerate(cells)])
-    report.outcome = "aborted" if stop.asked else "timeout"
+    report = RunReport(records=pending_records(cells), outcome="aborted" if stop.asked else "timeout")
     sentences = [*_why_it_ended(report, deadline), f"Nothing was run: {why}."]
     details = Details(cells=report.records, outcome=report.outcome, cancelled=True, notices=sentences, is_error=True)
     return ToolResult(content=[TextBlock("\n".join(sentences))], details=details, is_error=True)
