@@ -10,6 +10,8 @@ from typing import Any, Literal
 
 import msgspec
 
+from pisces.model.mime import STATUS_ALIASES
+
 Bundle = Mapping[str, Any]
 """A MIME bundle: from MIME type to data, as Jupyter has it (binary data as base64 text)."""
 
@@ -72,6 +74,15 @@ class Status(Event, frozen=True):
 
     op: str
     data: Bundle = {}
+
+    @classmethod
+    def from_bundle(cls, bundle: Bundle) -> "Status | None":
+        """The status that a MIME bundle carries, by whichever name; None if there is none, or none with an `op`."""
+        for name in STATUS_ALIASES:
+            data = bundle.get(name)
+            if isinstance(data, dict) and isinstance(data.get("op"), str):
+                return cls(data["op"], {key: value for key, value in data.items() if key != "op"})
+        return None
 
 
 class InputRequested(Event, frozen=True):

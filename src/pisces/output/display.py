@@ -48,7 +48,7 @@ def interpret(bundle: Bundle) -> Shown:
         return Shown(text=clean(plain.removesuffix("\n")))  # By far the most common bundle.
     status_key = next((key for key in bundle if key in STATUS_ALIASES), None)
     if status_key is not None:
-        return _status(status_key, bundle[status_key])
+        return _status(status_key, bundle)
     notes: list[str] = []
     text, is_markdown = _text(bundle, notes)
     svg = _as_text(bundle.get(SVG), SVG, notes)
@@ -64,10 +64,11 @@ def interpret(bundle: Bundle) -> Shown:
     )
 
 
-def _status(mime_type: str, data: Any) -> Shown:
-    if isinstance(data, dict) and isinstance(data.get("op"), str):
-        return Shown(status=Status(op=data["op"], data={key: value for key, value in data.items() if key != "op"}))
-    return Shown(text=clean(f'[{mime_type} cannot be shown: not an object with an "op"]'))
+def _status(mime_type: str, bundle: Bundle) -> Shown:
+    status = Status.from_bundle(bundle)
+    if status is None:
+        return Shown(text=clean(f'[{mime_type} cannot be shown: not an object with an "op"]'))
+    return Shown(status=status)
 
 
 def _text(bundle: Bundle, notes: list[str]) -> tuple[str, bool]:

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 
 from pisces.kernels.native import frames
 from pisces.kernels.native.channels import PIPES
-from pisces.kernels.native.order import STREAMS, StreamName
+from pisces.kernels.native.order import STREAMS
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.zygote import GUEST
 from pisces.model.events import (
@@ -22,8 +22,8 @@ from pisces.model.events import (
     Started,
     Status,
     Stream,
+    StreamName,
 )
-from pisces.model.mime import STATUS_ALIASES
 
 _SHELL_FILES = (str(GUEST), "/IPython/core/interactiveshell.py")
 _HUNG_UP = "It had closed its channel: another program took its place, or its descriptors were closed."
@@ -195,8 +195,5 @@ def _as_output(frame: frames.OutputFrame) -> AnyEvent:
             return Result(frame.bundle, frame.execution_count, frame.metadata)
         case frames.ErrorFrame():
             return Error(frame.ename, frame.evalue, frame.traceback)
-    for name in STATUS_ALIASES:
-        data = frame.bundle.get(name)
-        if isinstance(data, dict):
-            return Status(str(data.get("op", "")), {key: value for key, value in data.items() if key != "op"})
-    return Display(frame.bundle, frame.metadata, frame.display_id, frame.update)
+    status = Status.from_bundle(frame.bundle)
+    return status or Display(frame.bundle, frame.metadata, frame.display_id, frame.update)

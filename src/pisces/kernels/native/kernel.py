@@ -8,6 +8,7 @@ import anyio
 from pisces.errors import DeadlineExceeded, KernelGone
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.channels import PIPES
 from pisces.kernels.native.execution import NativeExecution
 from pisces.kernels.native.frames import ReadyFrame, encode_request
 from pisces.kernels.native.process import KernelProcess
@@ -126,9 +127,9 @@ class NativeKernel:
             process.channels.send(encode_request({"type": "exit"}))
         except ConnectionError:
             return  # It has ended already.
+        process.channels.active = True
         while process.alive:
-            process.channels.active = True
-            for pipe in ("frames", "stdout", "stderr"):
+            for pipe in PIPES:
                 process.channels.read(pipe)  # A kernel that says much at its end must not hang on a full pipe.
             await process.channels.wait()
 

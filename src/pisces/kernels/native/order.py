@@ -5,9 +5,9 @@ came before all that stands after it. Knows bytes only: no descriptor, no proces
 """
 
 import codecs
-from typing import Literal
 
-StreamName = Literal["stdout", "stderr"]
+from pisces.model.events import StreamName
+
 STREAMS: tuple[StreamName, ...] = ("stdout", "stderr")
 Piece = tuple[StreamName, str]
 
