@@ -110,7 +110,10 @@ class _CellOutput:
         self._updates: dict[str, Shown] = {}
         self._images_before = len(transcript.images)
         self._json_before = len(transcript.json_outputs)
-        self._places: dict[str, list[int]] = {}
+        self._pictures: dict[str, list[ImageOutput]] = {}
+        """By display id, what an update of it replaces."""
+        self._json_places: dict[str, int] = {}
+        """By display id, where in the call's JSON its value is."""
         if self._headed:
             transcript.sink.mark()
 
@@ -162,26 +165,31 @@ class _CellOutput:
         if shown.status is not None:
             self.take(shown.status)
             return
+        self._clear_if_pending()
         display_id = event.display_id if isinstance(event, Display) else None
         if isinstance(event, Display) and event.update and display_id is not None:
             # In a stream of text nothing can be replaced in place: the last state is told at the end of the cell.
             self._updates[display_id] = shown
             self._forget_pictures(display_id)
         else:
-            self._clear_if_pending()
+            self._json_places.pop(display_id or "", None)
             self._write_block(shown.text)
         self._record.has_markdown |= shown.is_markdown and bool(shown.text)
         self._keep_rich(shown, display_id)
 
     def _keep_rich(self, shown: Shown, display_id: str | None) -> None:
-        transcript = self._transcript
         if shown.json is not msgspec.UNSET:
-            transcript.json_outputs.append(shown.json)
+            self._keep_json(shown.json, display_id)
         for picture in shown.images:
             image = ImageOutput(picture.mime_type, picture.data, self._record.index, picture.width, picture.height)
             self._add_image(image, display_id)
         if shown.svg is not None:
             self._keep_svg(shown.svg, display_id)
+
+    def _keep_json(self, value: object, display_id: str | None) -> None:
+        values = self._transcript.json_outputs
+        place = len(values) if display_id is None else self._json_places.setdefault(display_id, len(values))
+        values[place : place + 1] = [value]
 
     def _keep_svg(self, svg: str, display_id: str | None) -> None:
         try:
@@ -194,18 +202,13 @@ class _CellOutput:
     def _add_image(self, image: ImageOutput, display_id: str | None) -> None:
         self._transcript.images.append(image)
         if display_id is not None:
-            self._places.setdefault(display_id, []).append(len(self._transcript.images) - 1)
+            self._pictures.setdefault(display_id, []).append(image)
 
     def _forget_pictures(self, display_id: str) -> None:
         """An update takes the place of the pictures that it replaces."""
-        gone = set(self._places.pop(display_id, ()))
+        gone = {id(image) for image in self._pictures.pop(display_id, ())}
         if gone:
-            kept = [image for place, image in enumerate(self._transcript.images) if place not in gone]
-            self._transcript.images[:] = kept
-            self._places = {
-                name: [place - sum(other < place for other in gone) for place in places]
-                for name, places in self._places.items()
-            }
+            self._transcript.images[:] = [image for image in self._transcript.images if id(image) not in gone]
 
     def _clear_if_pending(self) -> None:
         if not self._clear_pending:
@@ -218,7 +221,9 @@ class _CellOutput:
             self._capture = transcript.capture()
         del transcript.images[self._images_before :]
         del transcript.json_outputs[self._json_before :]
-        self._places.clear()
+        self._pictures.clear()
+        self._json_places.clear()
+        self._updates.clear()
         self._at_line_start = True
 
     def _head(self) -> None:

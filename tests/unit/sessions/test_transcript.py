@@ -65,6 +65,23 @@ async def test_an_updated_picture_takes_the_place_of_the_old_one(tmp_path: Path)
     assert result.text == "old\nother\nnew"
 
 
+async def test_an_update_replaces_the_json_that_it_updates(tmp_path: Path) -> None:
+    def shown(value: int, *, update: bool, name: str | None = "a") -> Display:
+        return Display({"application/json": value}, display_id=name, update=update)
+
+    first, other = shown(1, update=False), shown(9, update=False, name=None)
+    result = await run(tmp_path, [first, other, shown(2, update=True), shown(3, update=True)])
+    assert details(result).json_outputs == [3, 9]
+    assert details(await run(tmp_path, [first, first])).json_outputs == [1, 1]
+
+
+async def test_what_was_cleared_does_not_come_back_as_an_update(tmp_path: Path) -> None:
+    first = Display({"text/plain": "old"}, display_id="a")
+    update = Display({"text/plain": "new", "application/json": 1}, display_id="a", update=True)
+    result = await run(tmp_path, [first, update, ClearOutput(), out("after\n")])
+    assert (result.text, details(result).json_outputs) == ("after", [])
+
+
 async def test_a_drawing_is_kept_as_an_artifact(tmp_path: Path) -> None:
     result = await run(tmp_path, [Display({"image/svg+xml": "<svg/>", "text/plain": "<drawing>"})])
     (image,) = details(result).images
