@@ -13,10 +13,12 @@ import pytest
 
 from pisces.environment import Interpreter, ProbeCache, Search, kernel_environment, resolve_interpreter
 from pisces.environment import interpreter as interpreter_module
+from pisces.environment.lookup import InterpreterLookup
 from pisces.environment.probe import ProbeFailed, probe
 from pisces.errors import DeadlineExceeded, InterpreterError
 from pisces.kernels.deadline import Deadline
 from pisces.settings import Paths, PythonSettings, Settings
+from pisces.settings.load import load_settings
 
 MakeSearch = Callable[..., Search]
 
@@ -253,6 +255,19 @@ async def test_success_is_remembered_and_failure_is_not(tmp_path: Path, make_sea
     assert count.read_text(encoding="utf-8").count("x") == 3
     await resolve(make_search(path=str(tmp_path / "on-path"), fresh=True))
     assert count.read_text(encoding="utf-8").count("x") == 4
+
+
+async def test_what_did_not_work_is_asked_again_whatever_the_cache_says(tmp_path: Path, cwd: Path) -> None:
+    count = tmp_path / "count"
+    make_script(tmp_path / "on-path" / "python", f'echo x >> "{count}"; exec "{sys.executable}" "$@"')
+    environ = {"HOME": str(tmp_path), "PATH": f"{tmp_path}/on-path:/usr/bin:/bin"}
+    lookup = InterpreterLookup(cwd, environ, load_settings(cwd, environ), Paths.locate(environ))
+    first = await lookup.find(None, Deadline.after(20))
+    assert await lookup.find(None, Deadline.after(20)) == first
+    assert count.read_text(encoding="utf-8").count("x") == 1
+    lookup.forget(None)
+    assert await lookup.find(None, Deadline.after(20)) == first
+    assert count.read_text(encoding="utf-8").count("x") == 2
 
 
 async def test_the_deadline_of_the_call_ends_the_search(tmp_path: Path, make_search: MakeSearch) -> None:

@@ -36,8 +36,9 @@ class InterpreterLookup:
         return self._found.get(named or "")
 
     def forget(self, named: str | None) -> None:
-        """Look again next time: what was found did not work."""
+        """Look again next time, and ask rather than believe the cache: what was found did not work."""
         self._found.pop(named or "", None)
+        self._search = msgspec.structs.replace(self._search, fresh=True)
 
     async def find(self, named: str | None, time_left: TimeLeft) -> Interpreter:
         """The interpreter of that path or command; without one, that of the settings or the first that works."""

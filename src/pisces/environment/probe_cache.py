@@ -4,7 +4,6 @@ An answer counts as long as the files it came from are the same; failures are ne
 next process the 30 to 150 ms of a probe; losing it costs only that.
 """
 
-import contextlib
 import logging
 import os
 import zlib
@@ -66,13 +65,6 @@ class ProbeCache:
             scratch.replace(file)
         except (OSError, UnicodeEncodeError) as error:
             _log.debug("interpreter cache not written: %s", error)
-
-    def forget(self, path: str) -> None:
-        """Drop what is known of the interpreter at `path`, because it turned out not to work."""
-        self._entries.pop(path, None)
-        if self._folder is not None:
-            with contextlib.suppress(OSError):  # an entry that cannot be removed is checked again when it is read
-                self._file(self._folder, path).unlink()
 
     def _read(self, path: str) -> _Entry | None:
         if self._folder is None:

@@ -115,7 +115,6 @@ def test_a_cache_that_cannot_be_written_costs_nothing_but_the_cache(tmp_path: Pa
     cache = ProbeCache(tmp_path / "file" / "c")
     cache.put(str(python), signature(python), answer(python))
     assert cache.get(str(python), signature(python)) == answer(python)
-    cache.forget(str(python))
 
 
 def test_a_path_that_is_not_utf8_is_kept_in_memory_only(tmp_path: Path) -> None:
@@ -124,14 +123,6 @@ def test_a_path_that_is_not_utf8_is_kept_in_memory_only(tmp_path: Path) -> None:
     cache = ProbeCache(tmp_path / "c")
     cache.put(str(odd), signature(odd), answer(odd))
     assert cache.get(str(odd), signature(odd)) == answer(odd)
-
-
-def test_what_is_forgotten_is_asked_again(tmp_path: Path, python: Path) -> None:
-    cache = ProbeCache(tmp_path / "c")
-    cache.put(str(python), signature(python), answer(python))
-    cache.forget(str(python))
-    assert cache.get(str(python), signature(python)) is None
-    assert ProbeCache(tmp_path / "c").get(str(python), signature(python)) is None
 
 
 def test_the_cache_is_private_and_leaves_no_scratch_files(tmp_path: Path, python: Path) -> None:
