@@ -1,22 +1,16 @@
 """Artifacts on the terminal: printed as they are read, so that no size is too large."""
 
-import re
 import sys
 import time
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Final
 
 import click
 import msgspec
 
 from pisces.errors import ArtifactError
-from pisces.output.artifact_text import LineRange
+from pisces.output.artifact_text import LineRange, line_parts, matching_lines, parse_pattern
 from pisces.output.artifacts import ArtifactStore, parse_lines, parse_uri
 from pisces.output.notice import format_size
-
-_BLOCK: Final = 1024 * 1024
-"""A line that is longer comes in parts."""
 
 
 class FoundArtifact(msgspec.Struct, frozen=True):
@@ -42,7 +36,7 @@ def find_artifact(folder: Path, address: str, span: str | None) -> FoundArtifact
 def print_lines(found: FoundArtifact) -> int:
     """Print the lines, byte for byte."""
     output = sys.stdout.buffer
-    for _, part in _parts(found):
+    for _, part in line_parts(found.path, found.id, found.lines):
         output.write(part)
     output.flush()
     return 0
@@ -51,26 +45,22 @@ def print_lines(found: FoundArtifact) -> int:
 def print_matches(found: FoundArtifact, pattern: str) -> int:
     """Print each line that matches, as `<number>:<line>`; the exit code is 1 when there is none, as with grep."""
     try:
-        matches = re.compile(pattern).search
-    except re.error as error:
-        raise click.UsageError(
-            f"Not a regular expression: {pattern!r} ({error}). Escape special characters with a backslash."
-        ) from error
-    last_match = 0
-    for number, part in _parts(found):
-        text = part.decode("utf-8", "replace").removesuffix("\n")
-        if number != last_match and matches(text):
-            last_match = number
-            click.echo(f"{number}:{text}")
-    if not last_match:
+        wanted = parse_pattern(pattern)
+    except ArtifactError as error:
+        raise click.UsageError(error.explain()) from error
+    count = 0
+    for number, text in matching_lines(found.path, found.id, wanted, found.lines):
+        count += 1
+        click.echo(f"{number}:{text}")
+    if not count:
         click.echo(f"No line of artifact {found.id} matches {pattern!r}.", err=True)
-    return 0 if last_match else 1
+    return 0 if count else 1
 
 
 def list_artifacts(folder: Path) -> int:
     """One line for each artifact: id, size, age, session and kind."""
-    files = [file for file in folder.glob("*/*.*.*") if file.name.partition(".")[0].isdecimal()]
-    for file in sorted(files, key=lambda file: int(file.name.partition(".")[0]), reverse=True):
+    files = ArtifactStore(folder).files()
+    for file in files:
         number, _, kind = file.name.partition(".")
         status = file.stat()
         size, age = format_size(status.st_size), _age(time.time() - status.st_mtime)
@@ -78,24 +68,6 @@ def list_artifacts(folder: Path) -> int:
     if not files:
         click.echo("There are no artifacts: no output has been cut.", err=True)
     return 0
-
-
-def _parts(found: FoundArtifact) -> Iterator[tuple[int, bytes]]:
-    """The wanted lines with their numbers. Raises `ArtifactError` if the file ends before the first of them."""
-    first, last = found.lines.first, found.lines.last
-    number, at_line_start = 1, True
-    with found.path.open("rb") as file:
-        while (last is None or number <= last) and (part := file.readline(_BLOCK)):
-            if number >= first:
-                yield number, part
-            at_line_start = part.endswith(b"\n")
-            number += at_line_start
-    total = number - at_line_start
-    if first > max(total, 1):
-        raise ArtifactError(
-            f"Artifact {found.id} has {total} lines; line {first} is past its end.",
-            hint=f"Read up to {max(1, total - 99)}-{total}.",
-        )
 
 
 def _age(seconds: float) -> str:

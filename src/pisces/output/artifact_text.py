@@ -49,25 +49,52 @@ def read_text(path: Path, artifact_id: str, lines: LineRange | None) -> str:
 
 def search_text(path: Path, artifact_id: str, pattern: str, lines: LineRange | None) -> str:
     """The matching lines as `<number>:<line>`, the first `MATCH_LIMIT` of them, and how many more there are."""
-    try:
-        matches = re.compile(pattern).search
-    except re.error as error:
-        raise ArtifactError(
-            f"Not a regular expression: {pattern!r} ({error})", hint="Escape special characters with a backslash."
-        ) from None
     found: list[str] = []
-    count = last_match = 0
-    for number, part in _line_parts(path, artifact_id, lines):
-        if number != last_match and matches(part):
-            last_match = number
-            count += 1
-            if count <= MATCH_LIMIT:
-                found.append(f"{number}:{_clamped(part)}")
+    count = 0
+    for number, part in matching_lines(path, artifact_id, parse_pattern(pattern), lines):
+        count += 1
+        if count <= MATCH_LIMIT:
+            found.append(f"{number}:{_clamped(part)}")
     if not count:
         return f"No line of artifact {artifact_id} matches {pattern!r}."
     if count > MATCH_LIMIT:
         found.append(f"[…{count - MATCH_LIMIT} more matching lines: narrow the search, or search in a range of lines…]")
     return "\n".join(found)
+
+
+def parse_pattern(pattern: str) -> re.Pattern[str]:
+    """Understand a regular expression. Raises `ArtifactError` for what is none."""
+    try:
+        return re.compile(pattern)
+    except re.error as error:
+        raise ArtifactError(
+            f"Not a regular expression: {pattern!r} ({error})", hint="Escape special characters with a backslash."
+        ) from None
+
+
+def matching_lines(
+    path: Path, artifact_id: str, pattern: re.Pattern[str], lines: LineRange | None
+) -> Iterator[tuple[int, str]]:
+    """Each line that matches, once, with its number; of one longer than a block, the part that does."""
+    last_match = 0
+    for number, part in line_parts(path, artifact_id, lines):
+        text = part.decode("utf-8", "replace").removesuffix("\n")
+        if number != last_match and pattern.search(text):
+            last_match = number
+            yield number, text
+
+
+def line_parts(path: Path, artifact_id: str, lines: LineRange | None) -> Iterator[tuple[int, bytes]]:
+    """Each line with its number, as its bytes; one that is longer than a block comes in several parts.
+
+    Raises `ArtifactError` if the file ends before the first line that is wanted.
+    """
+    number, last = (lines.first, lines.last) if lines else (1, None)
+    with path.open("rb") as file:
+        _seek_line(file, artifact_id, number)
+        while (last is None or number <= last) and (part := file.readline(_BLOCK)):
+            yield number, part
+            number += part.endswith(b"\n")
 
 
 def _read_lines(path: Path, artifact_id: str, lines: LineRange) -> str:
@@ -104,16 +131,6 @@ def _read_newlines(file: BinaryIO, count: int | None) -> tuple[bytes, bool]:
         blocks.append(block)
         room -= len(block)
     return b"".join(blocks), room > 0 or not file.read(1)
-
-
-def _line_parts(path: Path, artifact_id: str, lines: LineRange | None) -> Iterator[tuple[int, str]]:
-    """Each line with its number; a line longer than a block comes in several parts."""
-    number, last = (lines.first, lines.last) if lines else (1, None)
-    with path.open("rb") as file:
-        _seek_line(file, artifact_id, number)
-        while (last is None or number <= last) and (part := file.readline(_BLOCK)):
-            yield number, part.decode("utf-8", "replace").removesuffix("\n")
-            number += part.endswith(b"\n")
 
 
 def _seek_line(file: BinaryIO, artifact_id: str, first: int) -> None:

@@ -4,7 +4,6 @@ import errno
 import os
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from types import TracebackType
 from typing import Final, Self
@@ -87,7 +86,7 @@ class ArtifactStore:
         number = _number(artifact_id)
         found = next(self._root.glob(f"*/{number}.*"), None)
         if found is None:
-            available = ", ".join(str(number) for number in self._ids()[:10]) or "none"
+            available = ", ".join(str(id_of(file)) for file in self.files()[:10]) or "none"
             raise ArtifactError(f"Artifact {number} not found. Available: {available}")
         return found
 
@@ -102,10 +101,15 @@ class ArtifactStore:
             return search_text(path, name, search, lines)
         return read_text(path, name, lines)
 
+    def files(self) -> list[Path]:
+        """The files of all artifacts, the newest id first."""
+        found = [path for path in self._root.glob("*/*.*.*") if path.name.partition(".")[0].isdecimal()]
+        return sorted(found, key=id_of, reverse=True)
+
     def prune(self, keep_days: float) -> int:
         """Delete the artifacts last written more than that many days ago; returns how many there were."""
         oldest = time.time() - keep_days * _SECONDS_PER_DAY
-        stale = [path for path in self._files() if _is_older(path, oldest)]
+        stale = [path for path in self.files() if _is_older(path, oldest)]
         for path in stale:
             path.unlink(missing_ok=True)
         for folder in {path.parent for path in stale}:
@@ -136,12 +140,10 @@ class ArtifactStore:
         except FileNotFoundError:
             return []
 
-    def _ids(self) -> list[int]:
-        """The ids of all artifacts, newest first."""
-        return sorted({int(path.name.partition(".")[0]) for path in self._files()}, reverse=True)
 
-    def _files(self) -> Iterator[Path]:
-        return (path for path in self._root.glob("*/*.*.*") if path.name.partition(".")[0].isdecimal())
+def id_of(file: Path) -> int:
+    """The id in the name of an artifact's file."""
+    return int(file.name.partition(".")[0])
 
 
 def parse_uri(uri: str) -> ArtifactRef:
