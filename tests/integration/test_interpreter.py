@@ -270,6 +270,14 @@ async def test_what_did_not_work_is_asked_again_whatever_the_cache_says(tmp_path
     assert count.read_text(encoding="utf-8").count("x") == 2
 
 
+async def test_kernels_are_told_where_artifacts_are_whatever_the_environment_says(tmp_path: Path, cwd: Path) -> None:
+    environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PI_ARTIFACTS_DIR": "/outer", "ARTIFACTS": "/outer"}
+    paths = Paths.locate(environ)
+    lookup = InterpreterLookup(cwd, environ, load_settings(cwd, environ), paths)
+    env = lookup.environment(Interpreter(sys.executable, "PATH", "/usr", "/usr"))
+    assert env["PI_ARTIFACTS_DIR"] == env["ARTIFACTS"] == str(paths.artifacts)
+
+
 async def test_the_deadline_of_the_call_ends_the_search(tmp_path: Path, make_search: MakeSearch) -> None:
     make_script(tmp_path / "on-path" / "python", "exec sleep 1000")
     started = time.monotonic()

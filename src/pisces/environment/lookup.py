@@ -19,7 +19,6 @@ class InterpreterLookup:
     """Finds interpreters for one working folder."""
 
     def __init__(self, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, paths: Paths) -> None:
-        self._loaded = loaded
         self._search = Search(
             cwd=cwd,
             environ=environ,
@@ -58,8 +57,8 @@ class InterpreterLookup:
         """The environment of this interpreter's kernels."""
         env = self._environments.get(interpreter.path)
         if env is None:
-            env = kernel_environment(
-                interpreter, self._search.environ, self._loaded.settings, cwd=str(self._search.cwd)
-            )
+            search, artifacts = self._search, str(self._search.paths.artifacts)
+            injected = {"PI_ARTIFACTS_DIR": artifacts, "ARTIFACTS": artifacts}
+            env = kernel_environment(interpreter, search.environ, search.settings, injected, cwd=str(search.cwd))
             self._environments[interpreter.path] = env
         return env
