@@ -1,7 +1,7 @@
 """Secrets out of texts that are written down: trace logs, error messages, progress lines."""
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final
 
 import msgspec
@@ -31,8 +31,8 @@ class SecretMask:
     on one text at a time: mask a text before cutting it, since half of a secret cannot be recognised.
     """
 
-    def __init__(self, environ: Mapping[str, str], extra: Iterable[str] = ()) -> None:
-        values = {value for name, value in environ.items() if looks_secret(name)} | set(extra)
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        values = {value for name, value in environ.items() if looks_secret(name)}
         spellings = {spelling for value in values for spelling in _spellings(value) if len(spelling) >= MIN_LENGTH}
         # Longest first, so that a secret that contains another is masked whole.
         ordered = sorted(spellings, key=len, reverse=True)
@@ -45,10 +45,6 @@ class SecretMask:
         text = _URL_LOGIN.sub(f"{MASK}@", text)
         text = _AUTHORIZATION.sub(rf"\1\2{MASK}", text)
         return _mask_assigned(text)
-
-    def mapping(self, variables: Mapping[str, str]) -> dict[str, str]:
-        """Variables without secrets: those with a telling name are masked whole, the others as texts."""
-        return {name: MASK if looks_secret(name) else self.text(value) for name, value in variables.items()}
 
 
 def _mask_assigned(text: str) -> str:
