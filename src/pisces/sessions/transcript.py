@@ -5,6 +5,8 @@ headings of the cells in it, so that a call has one artifact at most; each cell 
 record.
 """
 
+from collections import Counter
+
 import msgspec
 
 from pisces.model.cells import CellRecord
@@ -19,6 +21,12 @@ from pisces.output.sink import OutputSink, SinkLimits
 OutputPiece = tuple[CellRecord, str]
 """Some text of a cell, as it came, for those who show output while it is made; an empty one when the cell begins."""
 
+MAX_IMAGES = 32
+MAX_IMAGE_BYTES = 32 << 20
+MAX_JSON_OUTPUTS = 100
+MAX_STATUS_EVENTS = 1000
+"""What a call keeps of what is rich, so that a loop that displays cannot fill the memory of the host."""
+
 STDIN_REFUSED = "Kernel requested stdin; interactive input is not supported."
 
 
@@ -30,6 +38,7 @@ class Transcript:
         self.images: list[ImageOutput] = []
         self.status_events: list[Status] = []
         self.stdin_requested = False
+        self._left_out: Counter[str] = Counter()
         self._artifacts = artifacts
         self._session = session
         self._tool = tool
@@ -75,6 +84,28 @@ class Transcript:
         if pieces:
             self._pieces = []
         return pieces
+
+    def has_room_for_image(self, size: int) -> bool:
+        """Whether one more picture is kept; otherwise it is counted."""
+        size += sum(len(kept.data) for kept in self.images)
+        return self._admits("images", len(self.images) < MAX_IMAGES and size <= MAX_IMAGE_BYTES)
+
+    def has_room_for_json(self) -> bool:
+        """Whether one more JSON value is kept; otherwise it is counted."""
+        return self._admits("JSON displays", len(self.json_outputs) < MAX_JSON_OUTPUTS)
+
+    def has_room_for_status(self) -> bool:
+        """Whether one more status is kept; otherwise it is counted."""
+        return self._admits("status events", len(self.status_events) < MAX_STATUS_EVENTS)
+
+    def _admits(self, what: str, room: bool) -> bool:
+        if not room:
+            self._left_out[what] += 1
+        return room
+
+    def left_out(self) -> list[str]:
+        """What was more than a result holds, a sentence each."""
+        return [f"Not kept: {count} more {what} than a result holds." for what, count in self._left_out.items()]
 
     def close(self) -> None:
         """Release the artifact's descriptor."""
@@ -128,8 +159,9 @@ class _CellOutput:
                 self._input_refused &= STDIN_REFUSED not in text
                 self._write_block(text)
             case Status():
-                self._transcript.status_events.append(event)
-                self._record.status_events.append(event)
+                if self._transcript.has_room_for_status():
+                    self._transcript.status_events.append(event)
+                    self._record.status_events.append(event)
             case ClearOutput():
                 self._clear_pending = True
                 if not event.wait:
@@ -182,11 +214,14 @@ class _CellOutput:
             self._keep_json(shown.json, display_id)
         for picture in shown.images:
             image = ImageOutput(picture.mime_type, picture.data, self._record.index, picture.width, picture.height)
-            self._add_image(image, display_id)
-        if shown.svg is not None:
+            if self._transcript.has_room_for_image(len(image.data)):
+                self._add_image(image, display_id)
+        if shown.svg is not None and self._transcript.has_room_for_image(0):
             self._keep_svg(shown.svg, display_id)
 
     def _keep_json(self, value: object, display_id: str | None) -> None:
+        if display_id not in self._json_places and not self._transcript.has_room_for_json():
+            return
         values = self._transcript.json_outputs
         place = len(values) if display_id is None else self._json_places.setdefault(display_id, len(values))
         values[place : place + 1] = [value]

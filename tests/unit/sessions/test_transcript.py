@@ -6,9 +6,10 @@ from pathlib import Path
 import pytest
 
 from pisces.kernels.memory_script import Step
-from pisces.model.events import ClearOutput, Display, Error, Result, Stream
+from pisces.model.events import ClearOutput, Display, Error, Result, Status, Stream
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.transcript import MAX_IMAGES, MAX_JSON_OUTPUTS, MAX_STATUS_EVENTS
 from tests.fakes.runtimes import call, details, scripted_runtime
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -107,3 +108,24 @@ async def test_a_title_is_one_line_that_no_terminal_obeys(tmp_path: Path) -> Non
         result = await runtime.python(cells=[{"code": "x", "title": " red\x1b[31m\nand more "}, {"code": "x"}])
     assert result.text == "[1/2] red and more (ok)\n[2/2] (ok)"
     assert [record.title for record in details(result).cells] == ["red and more", ""]
+
+
+async def test_a_loop_that_displays_cannot_fill_the_memory_and_what_is_left_out_is_told(tmp_path: Path) -> None:
+    steps: list[Step] = [
+        *(Display({"image/png": PIXEL}) for _ in range(MAX_IMAGES + 5)),
+        *(Display({"application/json": n}) for n in range(MAX_JSON_OUTPUTS + 7)),
+        *(Status("log") for _ in range(MAX_STATUS_EVENTS + 9)),
+    ]
+    result = await run(tmp_path, steps)
+    kept = details(result)
+    assert (len(kept.images), len(kept.json_outputs)) == (MAX_IMAGES, MAX_JSON_OUTPUTS)
+    assert len(kept.status_events) == len(kept.cells[0].status_events) == MAX_STATUS_EVENTS
+    for sentence in ("5 more images", "7 more JSON displays", "9 more status events"):
+        assert f"Not kept: {sentence} than a result holds." in result.text
+
+
+async def test_a_drawing_beyond_the_limit_leaves_no_file(tmp_path: Path) -> None:
+    svg = Display({"image/svg+xml": "<svg/>"})
+    result = await run(tmp_path, [svg] * (MAX_IMAGES + 3))
+    assert len(details(result).images) == len({image.artifact_id for image in details(result).images}) == MAX_IMAGES
+    assert "Not kept: 3 more images" in result.text
