@@ -22,7 +22,7 @@ class Interrupts:
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, guard: InterruptGuard) -> None:
-        self._loop = loop
+        self.loop = loop
         self._guard = guard
         self._in_cell = False
         self._count = 0
@@ -51,10 +51,10 @@ class Interrupts:
 
     def run(self, coroutine: Coroutine[Any, Any, Any]) -> Any:
         """Run a cell's top-level await to its end on the kernel's loop."""
-        task = self._loop.create_task(coroutine)
+        task = self.loop.create_task(coroutine)
         self._task = task
         try:
-            return self._loop.run_until_complete(task)
+            return self.loop.run_until_complete(task)
         except asyncio.CancelledError:
             if self._count:
                 raise KeyboardInterrupt from None
@@ -74,7 +74,7 @@ class Interrupts:
         task = self._task
         if task is None or self._count > 1 or _is_running(task):
             raise KeyboardInterrupt
-        self._loop.call_soon_threadsafe(task.cancel)
+        self.loop.call_soon_threadsafe(task.cancel)
 
 
 def _is_running(task: asyncio.Task[Any]) -> bool:

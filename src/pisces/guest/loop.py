@@ -64,11 +64,7 @@ class KernelLoop:
         self._streams.install()
         self._frames = FrameWriter(frames_fd, self._streams)
         self._requests = RequestReader(control_fd)
-        selector = selectors.DefaultSelector()
-        self._loop = asyncio.SelectorEventLoop(selector)
-        self._poll = select.poll()
-        for fd in (self._requests.fileno(), selector.fileno()):
-            self._poll.register(fd, select.POLLIN)
+        self._open_loop()
         self._interrupts = Interrupts(self._loop, self._streams.order.guard)
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
@@ -82,7 +78,6 @@ class KernelLoop:
     def run(self) -> None:
         """Say that we are ready, then serve requests until the host asks for the end or goes away."""
         self._frames.send("ready", shell=self._shell.name, version=platform.python_version(), note=self._shell_note)
-        self._loop.add_reader(self._requests.fileno(), self._on_request)
         while True:
             while not self._waiting:
                 self._wait()
@@ -91,6 +86,14 @@ class KernelLoop:
                 return
             if request["type"] == "execute":
                 self._execute(request)
+
+    def _open_loop(self) -> None:
+        selector = selectors.DefaultSelector()
+        self._loop = asyncio.SelectorEventLoop(selector)
+        self._loop.add_reader(self._requests.fileno(), self._on_request)
+        self._poll = select.poll()
+        for fd in (self._requests.fileno(), selector.fileno()):
+            self._poll.register(fd, select.POLLIN)
 
     def _wait(self) -> None:
         """Until a request has come; the user's tasks go on meanwhile."""
@@ -125,6 +128,10 @@ class KernelLoop:
         outcome = self._run_cell(request)
         if os.getpid() != self._pid:
             _end_forked_process(outcome)
+        self._streams.reopen()
+        if self._loop.is_closed():
+            self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
+            self._interrupts.loop = self._loop
         if outcome.status != "ok":
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
         self._streams.end_cell()

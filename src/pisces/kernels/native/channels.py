@@ -11,6 +11,7 @@ import mmap
 import os
 import socket
 import tempfile
+from contextlib import ExitStack
 from typing import Literal
 
 _ipc = logging.getLogger("pisces.ipc")
@@ -26,18 +27,26 @@ class Channels:
     """The host's ends; made together with the guest's, which are closed here as soon as they have been sent."""
 
     def __init__(self) -> None:
+        """Open them all. Raises `OSError`, and has none open then, when the system gives no more descriptors."""
         self._loop = asyncio.get_running_loop()
-        self._control, guest_control = socket.socketpair()
-        self._control.setblocking(False)
         self._fds: dict[Pipe, int] = {}
-        self._guest_fds = [guest_control.detach()]
-        for name in PIPES:
-            self._fds[name] = self._pipe()
-        self._trace = self._pipe()
-        slate = _anonymous_file(_SLATE_BYTES)
-        self._slate = mmap.mmap(slate, _SLATE_BYTES)
+        self._guest_fds: list[int] = []
+        with ExitStack() as undo:
+            self._control, guest_control = socket.socketpair()
+            undo.callback(self._control.close)
+            self._guest_fds.append(guest_control.detach())
+            undo.callback(self.forget_guest_ends)
+            self._control.setblocking(False)
+            for name in PIPES:
+                self._fds[name] = self._pipe()
+                undo.callback(os.close, self._fds[name])
+            self._trace = self._pipe()
+            undo.callback(os.close, self._trace)
+            slate = _anonymous_file(_SLATE_BYTES)
+            self._guest_fds.append(slate)
+            self._slate = mmap.mmap(slate, _SLATE_BYTES)
+            undo.pop_all()
         self._begun_at_close = 0
-        self._guest_fds.append(slate)
         self._paused: set[Pipe] = set(PIPES)
         self._ready: set[Pipe] = set()
         self._ended: set[Pipe] = set()

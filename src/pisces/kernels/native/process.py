@@ -13,7 +13,7 @@ from pisces.kernels.native.channels import Channels
 from pisces.kernels.native.frames import FrameDecoder, GuestFrame
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.remains import end_remains
-from pisces.kernels.native.zygote import Zygote
+from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote
 from pisces.model.events import ProcessExit
 
 _END_CAP = 5.0
@@ -28,7 +28,11 @@ class KernelProcess:
         self._zygote = zygote
         self._name = secrets.token_hex(8)
         self._nonce = nonce
-        self.channels = Channels()
+        try:
+            self.channels = Channels()
+        except OSError as error:
+            reason = f"Cannot open the channels of a kernel: {error.strerror or error}"
+            raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
         self.frames = FrameDecoder()
         self.waiting_frames: deque[GuestFrame] = deque()
         """Frames that came after the end of a cell: they are for the next."""

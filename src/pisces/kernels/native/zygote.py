@@ -25,6 +25,8 @@ from pisces.model.events import ProcessExit
 
 GUEST = Path(__file__).parents[2] / "guest"
 """The folder of the code that runs in the user's interpreter."""
+NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), or have fewer sessions at once."
+"""What to do when the system gives the host no more descriptors."""
 _START_CAP = 30.0
 _END_CAP = 5.0
 _SEND_CAP = 2.0
@@ -86,7 +88,11 @@ class Zygote:
             self._close_stderr()
 
     def _launch(self) -> None:
-        ours, theirs = socket.socketpair()
+        try:
+            ours, theirs = socket.socketpair()
+        except OSError as error:
+            reason = f"Cannot open a socket for {self._interpreter}: {error.strerror or error}"
+            raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
         try:
             self._process = subprocess.Popen(
                 [self._interpreter, str(GUEST / "__main__.py"), str(theirs.fileno())],

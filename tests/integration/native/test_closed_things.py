@@ -1,0 +1,66 @@
+"""A cell that closes what the kernel lives on, or a system that allows little: the state is kept all the same."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from pisces.errors import KernelStartError
+from pisces.kernels.native.kernel import NativeKernel
+from tests.fakes.drive import ok, run, value
+from tests.integration.native.conftest import StartKernel
+
+
+@pytest.fixture
+async def kernel(start: StartKernel, either_python: str) -> NativeKernel:
+    return await start(either_python)
+
+
+async def test_a_script_that_closes_the_event_loop_costs_no_state(kernel: NativeKernel) -> None:
+    await ok(kernel, "import asyncio\nkept = 42\nloop = asyncio.get_event_loop()\nloop.close()")
+    assert await value(kernel, "await asyncio.sleep(0)\nkept") == "42"
+    await ok(kernel, "async def later():\n    return 43\ntask = asyncio.get_event_loop().create_task(later())")
+    assert await value(kernel, "await task") == "43"
+
+
+async def test_a_cell_that_closes_its_output_costs_no_state(kernel: NativeKernel) -> None:
+    ran = await ok(kernel, "import os, sys\nkept = 42\nprint('before')\nos.close(1)\nos.close(2)\nprint('after')")
+    assert "after" in ran.stdout
+    ran = await ok(kernel, "print('out')\nprint('err', file=sys.stderr)\ncode = os.system('echo child')\nkept")
+    assert (ran.stdout, ran.stderr, ran.result) == ("out\nchild\n", "err\n", "42")
+
+
+async def test_what_flushes_the_output_survives_a_cell_that_closes_it(kernel: NativeKernel) -> None:
+    await run(kernel, "import os, time\nprint('lost?')\nos.close(1)\ntime.sleep(0.1)")
+    ran = await ok(kernel, "import threading\n[t.name for t in threading.enumerate() if t.name == 'pisces-flusher']")
+    assert ran.result == "['pisces-flusher']"
+
+
+async def test_a_kernel_runs_where_few_descriptors_are_allowed(
+    start: StartKernel, either_python: str, tmp_path: Path
+) -> None:
+    limited = tmp_path / "python"
+    limited.write_text(f'#!/bin/sh\nulimit -n 64\nexec {either_python} "$@"\n', encoding="utf-8")
+    limited.chmod(0o755)
+    kernel = await start(str(limited))
+    assert await value(kernel, "6 * 7") == "42"
+
+
+async def test_a_host_without_descriptors_says_so_and_leaves_none_open(
+    start: StartKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await start()
+    before = len(os.listdir("/proc/self/fd"))
+    pipe = os.pipe
+    left = iter(range(2))
+
+    def scarce() -> tuple[int, int]:
+        if next(left, None) is None:
+            raise OSError(24, "Too many open files")
+        return pipe()
+
+    monkeypatch.setattr(os, "pipe", scarce)
+    with pytest.raises(KernelStartError, match="channels of a kernel: Too many open files") as refused:
+        await start()
+    assert "ulimit -n" in refused.value.hint
+    assert len(os.listdir("/proc/self/fd")) == before
