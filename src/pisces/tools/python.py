@@ -143,8 +143,8 @@ class _PythonCall:
             group.start_soon(self._watch, abort)
             try:
                 return await self.run(cells, one_off)
-            except PiscesError as error:
-                failure = error  # Raised outside: the task group would wrap it.
+            except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
+                failure = error
             finally:
                 group.cancel_scope.cancel()
         raise failure
@@ -215,6 +215,7 @@ class _PythonCall:
             report = await call.run()
         finally:
             transcript.close()
+        report.notes += transcript.left_out()
         return await python_result(report, transcript, session, self._deadline, self._context.read_with)
 
 

@@ -1,6 +1,7 @@
 """Calls of one session run one at a time, in order; one that is stopped while it waits never reaches the kernel."""
 
 from pathlib import Path
+from typing import Any
 
 import anyio
 import anyio.lowlevel
@@ -173,7 +174,10 @@ async def test_the_interrupt_is_sent_again_at_half_the_grace(tmp_path: Path) -> 
     assert kernel_of(result).state == "kept"
 
 
-async def test_an_error_of_a_listener_ends_the_cell_and_reaches_the_caller(tmp_path: Path) -> None:
+@pytest.mark.parametrize("options", [{}, {"abort": anyio.Event}], ids=["plain", "with abort"])
+async def test_an_error_of_a_listener_ends_the_cell_and_reaches_the_caller(
+    tmp_path: Path, options: dict[str, Any]
+) -> None:
     backend = MemoryBackend({"long": [say("long"), WaitForInterrupt()], "next": []})
 
     def fail(update: object) -> None:
@@ -182,7 +186,7 @@ async def test_an_error_of_a_listener_ends_the_cell_and_reaches_the_caller(tmp_p
 
     async with scripted_runtime(backend, tmp_path) as runtime:
         with pytest.raises(ZeroDivisionError):
-            await call(runtime, "long", on_update=fail)
+            await call(runtime, "long", on_update=fail, **{name: make() for name, make in options.items()})
         result = await call(runtime, "next")
     assert backend.kernels[0].interrupts == 1
     assert details(result).outcome == "ok"
