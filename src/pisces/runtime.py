@@ -50,7 +50,10 @@ class Runtime:
         backend: Backend | None = None,
     ) -> None:
         """`settings` are laid over the files and the environment; `backend` takes the place of the configured one."""
-        self.cwd = Path(cwd or ".").resolve()
+        try:
+            self.cwd = Path(cwd or ".").resolve()
+        except (OSError, RuntimeError, ValueError) as error:
+            raise InvalidCall(f"Working directory cannot be used: {cwd or 'the current one'} ({error})") from None
         if not self.cwd.is_dir():
             raise InvalidCall(f"Working directory does not exist or is not a directory: {self.cwd}")
         self.environ = dict(os.environ if environ is None else environ)

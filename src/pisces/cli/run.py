@@ -77,4 +77,4 @@ def _from_here(interpreter: str) -> str:
     """A path that the user typed counts from the folder they are in, not from --cwd."""
     if os.sep not in interpreter or interpreter.startswith("~"):
         return interpreter
-    return str(Path.cwd() / interpreter)
+    return interpreter if os.path.isabs(interpreter) else str(Path.cwd() / interpreter)

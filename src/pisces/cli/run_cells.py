@@ -59,6 +59,8 @@ class _RunningCells:
             result = await self._call(runtime, abort, live if wanted.show == "live" else None)
             stage("first result")
             await self._show(result, output)
+        if output.failure is not None:
+            raise output.failure
         if output.closed:
             return OUTPUT_CLOSED
         return signals.exit_code or _exit_code(result)

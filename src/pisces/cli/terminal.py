@@ -7,19 +7,32 @@ from collections.abc import Callable
 
 import anyio
 
+from pisces.errors import PiscesError
+
 _STEP = 4096
 """What a pipe that is ready takes without blocking (PIPE_BUF on Linux); less elsewhere does no harm."""
+
+
+def unwritable(error: OSError) -> PiscesError:
+    """What to tell when standard output does not take what is written to it, though its reader is there."""
+    return PiscesError(
+        f"Standard output cannot be written: {error.strerror or error}.",
+        hint="Make room where it goes, or send it elsewhere.",
+    )
 
 
 class LiveOutput:
     """Writes text to a descriptor as fast as its reader takes it.
 
     A reader that is slow is waited for, and nothing is lost when that wait is cancelled: what has not been written is
-    written next. When the reader has gone, `on_closed` is called once and everything after that is dropped.
+    written next. When the reader has gone, or the disk is full, `on_closed` is called once and everything after that is
+    dropped.
     """
 
     def __init__(self, descriptor: int, encoding: str, *, on_closed: Callable[[], object]) -> None:
         self.closed = False
+        self.failure: PiscesError | None = None
+        """Why nothing more can be written, where it is not that the reader has gone."""
         self.at_line_start = True
         self._descriptor = descriptor
         self._encoding = encoding
@@ -62,8 +75,14 @@ class LiveOutput:
         try:
             written = os.write(self._descriptor, self._unwritten[:_STEP])
         except (BrokenPipeError, ConnectionError):
-            self.closed = True
-            self._unwritten.clear()
-            self._on_closed()
+            self._give_up()
+        except OSError as error:
+            self.failure = unwritable(error)
+            self._give_up()
         else:
             del self._unwritten[:written]
+
+    def _give_up(self) -> None:
+        self.closed = True
+        self._unwritten.clear()
+        self._on_closed()
