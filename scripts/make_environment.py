@@ -183,6 +183,12 @@ def main() -> int:
     except SetUpFailed as error:
         report(str(error))
         return 1
+    except PermissionError as error:
+        report(
+            f"{arguments.target} has to be made anew, and {error.filename} cannot be written ({error.strerror}). "
+            "Start pisces once as the owner of that folder, or use a clone of your own."
+        )
+        return 1
     except KeyboardInterrupt:
         report("interrupted; the next start begins anew")
         return 130

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from scripts import make_environment
 from tests.environments import CALLER
 from tests.source_tree import ROOT
 
@@ -282,3 +283,16 @@ def test_a_failed_installation_is_not_taken_for_an_environment(tmp_path: Path) -
         assert (done.returncode, done.stdout) == (1, "")
         assert "The packages could not be installed" in done.stderr
         assert "missing.whl" in done.stderr
+
+
+def test_a_tree_of_another_user_is_told_as_such(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def refuse(path: Path) -> None:  # A test that runs as root is refused nothing by the system itself.
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(make_environment, "locked", refuse)
+    monkeypatch.setattr(sys, "argv", ["make_environment.py", str(tmp_path / ".venv")])
+    assert make_environment.main() == 1
+    said = capsys.readouterr().err
+    assert f"{tmp_path / '.venv.lock'} cannot be written (Permission denied). Start pisces once as the owner" in said
