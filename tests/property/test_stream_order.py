@@ -5,7 +5,8 @@ from typing import Literal
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pisces.kernels.native.order import STREAMS, StreamName, StreamOrder
+from pisces.kernels.native.order import STREAMS, StreamOrder
+from pisces.model.events import StreamName
 
 NONCE = "0123456789abcdef"
 PREFIX = b"\x1ep" + NONCE.encode("ascii")

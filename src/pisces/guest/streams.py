@@ -157,6 +157,11 @@ def _unread(pipe: int) -> bool:
     return count[0] > 0
 
 
+def _threads_of_the_user() -> bool:
+    """Whether others may be printing: `threading.active_count()`, which takes a lock and so 20 times as long."""
+    return len(threading._active) > _OWN_THREADS  # type: ignore[attr-defined]
+
+
 class _RawWriter(io.RawIOBase):
     """The bottom of a text stream: one descriptor, written through the common order."""
 
@@ -174,7 +179,7 @@ class _RawWriter(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         size = len(data)
-        if len(threading._active) > _OWN_THREADS:  # type: ignore[attr-defined]
+        if _threads_of_the_user():
             self.on_threads()
         with self._order.guard, self._order.lock:
             self._order.turn_to(self)
@@ -196,7 +201,10 @@ class _TextStream(io.TextIOWrapper):
         self._turn = threading.RLock()
 
     def flush(self) -> None:
-        with self._turn, self._guard:
+        if _threads_of_the_user():
+            with self._turn, self._guard:
+                super().flush()
+        else:
             super().flush()
         self._guard.raise_deferred()  # Code that does nothing but flush would hardly ever leave a moment for it.
 
@@ -268,7 +276,7 @@ class StandardStreams:
         """Open fd 1 and fd 2 again where a cell has closed them: what it printed last may still be in a buffer."""
         for fd, pipe in ((1, self.order.stdout_pipe), (2, self.order.stderr_pipe)):
             try:
-                os.fstat(fd)
+                fcntl.fcntl(fd, fcntl.F_GETFD)
             except OSError:
                 os.dup2(pipe, fd, inheritable=True)
 

@@ -178,6 +178,8 @@ class Zygote:
             self._socket.setblocking(False)
         except OSError as error:
             _log.debug("supervisor of %s is gone: %s", self._interpreter, error)
+            if isinstance(error, TimeoutError) and self._process is not None:
+                self._kill(self._process)  # It does not read: it never will do anything for us again.
             self._lose()
 
     def _on_readable(self) -> None:
