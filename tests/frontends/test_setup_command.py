@@ -6,12 +6,13 @@ from pathlib import Path
 from tests.frontends.command import PATIENCE, Command
 
 
-def test_the_environment_is_made_and_used(pisces: Command, own_home: Path) -> None:
+def test_the_environment_is_made_and_used(pisces: Command, own_home: Path, tmp_path: Path) -> None:
     done = pisces("setup", "python", "--packages", "")
     python = own_home / ".pisces" / "python-env" / "bin" / "python"
     assert (done.stdout, done.returncode) == (f"{python}\n", 0), done.stderr
     assert "Making a virtual environment" in done.stderr
-    ran = pisces("run", "-c", "import sys; print(sys.prefix)", variables={"PI_SET__python__interpreter": ""})
+    code, variables = "import sys; print(sys.prefix)", {"PI_SET__python__interpreter": ""}
+    ran = pisces("run", "-c", code, variables=variables, cwd=tmp_path)  # A folder without an environment of its own.
     assert ran.stdout == f"{python.parents[1]}\n"
 
 

@@ -91,7 +91,7 @@ async def test_a_kernel_that_is_killed_between_calls_is_replaced_and_that_is_tol
         await eventually(lambda: not process.is_running())
         result = await call(runtime, "'x' in globals()")
     assert result.text.startswith("[State: lost] The kernel had ended since the last call.")
-    assert result.text.endswith("False")
+    assert "\n\nFalse" in result.text
 
 
 async def test_a_stopped_kernel_is_given_up_after_the_grace(plain_python: str, tmp_path: Path) -> None:
