@@ -194,6 +194,7 @@ class Supervisor:
         _, status = os.waitpid(kernel.pid, 0)
         kernel.alive = False
         self._report_exit(kernel, status)
+        self._collect(family)  # One that is about to end carries no cookie any more, and would be overlooked.
         self._clear_family(kernel)
 
     def _clear_family(self, kernel: _Kernel) -> None:
