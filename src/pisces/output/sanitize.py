@@ -13,6 +13,7 @@ _SHORT: Final = 2048
 """Bytes below which one pass over the text is quicker than many searches."""
 
 _FORBIDDEN: Final = bytes(code for code in (*range(0x20), 0x7F) if code not in b"\t\n\r")
+_FORBIDDEN_CHARACTERS: Final = tuple(_FORBIDDEN.decode("ascii"))
 
 _STRING_BODY: Final = rf"[^\x07\x18\x1a\x1b\x9b\x9c\n]{{0,{SEQUENCE_LIMIT}}}"
 _CSI_BODY: Final = r"[0-?]{0,256}[ -/]{0,16}"
@@ -79,20 +80,18 @@ def clean(text: str) -> str:
 def _is_clean(text: str) -> bool:
     """Whether nothing but carriage returns needs care.
 
-    For long texts, 29 searches for one byte each take 0.3 ns a character, `bytes.translate` takes 0.6 and `re` 3.
+    For long texts, 29 searches for one character each take 0.3 ns a character, `bytes.translate` 0.6 and `re` 3.
     """
     if len(text) > _BLOCK:
         return all(_is_clean(text[start : start + _BLOCK]) for start in range(0, len(text), _BLOCK))
+    if len(text) >= _SHORT and text.isascii():
+        return not any(character in text for character in _FORBIDDEN_CHARACTERS)
     try:
         data = text.encode("utf-8")
     except UnicodeEncodeError:
         return False
     # U+0080 to U+009F begin with the byte 0xC2, as do a few harmless characters: those take the longer way.
-    if len(data) < _SHORT:
-        harmless = len(data.translate(None, _FORBIDDEN)) == len(data)
-    else:
-        harmless = not any(byte in data for byte in _FORBIDDEN)
-    return harmless and (text.isascii() or b"\xc2" not in data)
+    return len(data.translate(None, _FORBIDDEN)) == len(data) and (text.isascii() or b"\xc2" not in data)
 
 
 def _decided(text: str) -> int:
