@@ -163,7 +163,7 @@ async def test_no_secret_is_seen_by_the_set_up_or_told_by_it(
     tmp_path: Path, paths: Paths, environ: dict[str, str]
 ) -> None:
     told: list[str] = []
-    environ |= {"OPENAI_API_KEY": "k3y-of-agent", "PIP_INDEX_URL": "http://ada:hunter22@shelf/simple"}
+    environ |= {"OPENAI_API_KEY": "k3y-of-agent", "PIP_INDEX_URL": "http://ada:hunter22@shelf.example/packages"}
     base = make_base(tmp_path, "env; exit 1")
     with pytest.raises(InterpreterError) as caught:
         await create_managed_venv(paths, environ, base=base, progress=told.append)

@@ -43,5 +43,5 @@ def test_allowed_names_pass_and_injected_ones_come_last() -> None:
 
 
 def test_a_relative_pythonpath_is_relative_to_the_folder_of_the_session() -> None:
-    env = kernel_environment(SYSTEM, {"PATH": "/bin", "PYTHONPATH": "src:/abs:../lib"}, Settings(), cwd="/work/project")
-    assert env["PYTHONPATH"] == "/work/project/src:/abs:/work/project/../lib"
+    env = kernel_environment(SYSTEM, {"PATH": "/bin", "PYTHONPATH": "src:/abs:../lib"}, Settings(), cwd="/srv/project")
+    assert env["PYTHONPATH"] == "/srv/project/src:/abs:/srv/project/../lib"
