@@ -19,17 +19,19 @@ from tests.contract import cells
 from tests.fakes.drive import PATIENCE, begin, eventually, ok, plain_environment, run, value
 from tests.integration.native.conftest import StartKernel
 from tests.integration.native.processes import FAMILY, alive, pids_in
+from tests.leftovers import COOKIE
 from tests.source_tree import ROOT
 
 HOST = """
-import sys, anyio
+import os, sys, anyio
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.backend import NativeBackend
 
 async def main(interpreter, folder, code):
     backend = NativeBackend()
-    kernel = backend.kernel(LaunchSpec(interpreter, folder, {"PATH": "/usr/bin:/bin", "HOME": folder}))
+    cookie = {name: value for name, value in os.environ.items() if name == "@COOKIE@"}
+    kernel = backend.kernel(LaunchSpec(interpreter, folder, {"PATH": "/usr/bin:/bin", "HOME": folder, **cookie}))
     await kernel.start(Deadline.after(30))
     execution = await kernel.execute(ExecuteRequest(code))
     while True:
@@ -38,7 +40,7 @@ async def main(interpreter, folder, code):
             sys.stdout.flush()
 
 anyio.run(main, *sys.argv[1:])
-"""
+""".replace("@COOKIE@", COOKIE)
 
 
 def start_host(*arguments: str) -> subprocess.Popen[str]:
@@ -160,7 +162,9 @@ async def test_a_flood_between_cells_does_not_keep_the_host_busy(kernel: NativeK
 async def test_fifty_kernels_leave_no_descriptor_behind(
     backend: NativeBackend, plain_python: str, tmp_path: Path
 ) -> None:
-    spec = LaunchSpec(plain_python, str(tmp_path), plain_environment(HOME=str(tmp_path)))
+    spec = LaunchSpec(
+        plain_python, str(tmp_path), plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE]})
+    )
     supervisor = None
     counts: list[tuple[int, int]] = []
     for number in range(50):
