@@ -200,7 +200,7 @@ def _ask(value: Any, method: str, **arguments: Any) -> Any:
     try:
         function = getattr(value, method, None)
         return function(**arguments) if callable(function) else None
-    except NotImplementedError:
+    except NotImplementedError:  # How a class says that it has no such representation.
         return None
     except Exception as failure:  # code of the user: the display goes on without it
         _note(value, method, failure)

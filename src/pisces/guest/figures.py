@@ -107,7 +107,7 @@ def _replace_show(pyplot: ModuleType) -> None:
             return original(*args, **options)
         return show_open()
 
-    pyplot.show = show  # type: ignore[attr-defined]
+    pyplot.show = show  # type: ignore[attr-defined]  # To the checker it is any module.
 
 
 class _PyplotFinder:

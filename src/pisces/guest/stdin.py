@@ -41,7 +41,7 @@ class RefusedStdin(io.TextIOBase):
     def read(self, size: int | None = -1) -> str:
         return self._refuse()
 
-    def readline(self, size: int = -1) -> str:  # type: ignore[override]
+    def readline(self, size: int = -1) -> str:  # type: ignore[override]  # A text stream; `IOBase` has bytes.
         return self._refuse()
 
 
@@ -61,7 +61,7 @@ def install(announce: Callable[[str, bool], None]) -> None:
         return refuse(prompt, password=True)
 
     builtins.input = refuse_input
-    sys.stdin = sys.__stdin__ = RefusedStdin(refuse)  # type: ignore[misc,assignment]
+    sys.stdin = sys.__stdin__ = RefusedStdin(refuse)  # type: ignore[misc,assignment]  # Final for typeshed.
     _patch_getpass(refuse_getpass)
 
 

@@ -159,7 +159,7 @@ def _unread(pipe: int) -> bool:
 
 def _threads_of_the_user() -> bool:
     """Whether others may be printing: `threading.active_count()`, which takes a lock and so 20 times as long."""
-    return len(threading._active) > _OWN_THREADS  # type: ignore[attr-defined]
+    return len(threading._active) > _OWN_THREADS  # type: ignore[attr-defined]  # Not in typeshed; there in 3.9 to 3.13.
 
 
 class _RawWriter(io.RawIOBase):
@@ -214,7 +214,7 @@ class _TextStream(io.TextIOWrapper):
 
     def share(self) -> None:
         """Several threads write from now on. One alone is never overtaken, and must not pay for it (0.3 µs a write)."""
-        self.write = self._write_in_turn  # type: ignore[method-assign]
+        self.write = self._write_in_turn  # type: ignore[method-assign]  # For this stream alone.
 
     def _write_in_turn(self, text: str) -> int:
         with self._turn, self._guard:
@@ -262,8 +262,8 @@ class StandardStreams:
     def install(self) -> None:
         """Make these the streams of the process."""
         StandardStreams.current = self
-        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
-        sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]
+        sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]  # Final for typeshed.
+        sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]  # Final for typeshed.
         sys.addaudithook(self._on_audit)
         os.register_at_fork(after_in_child=self._in_forked_child)
 
@@ -308,9 +308,9 @@ class StandardStreams:
         self.stdout = _Stdout(1, self.order, line_buffering=True)
         self.stderr = _Stderr(2, self.order)
         if sys.stdout is old[0]:
-            sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]
+            sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]  # Final for typeshed.
         if sys.stderr is old[1]:
-            sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]
+            sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]  # Final for typeshed.
 
 
 def _has_children() -> bool:

@@ -117,7 +117,7 @@ class MemoryExecution:
     def _next_step(self) -> Step:
         try:
             return next(self._steps, None) or Done(self._status)
-        except Exception as error:  # noqa: BLE001  # The script stands for a user's code, which may raise anything.
+        except Exception as error:  # noqa: BLE001 - the script stands for a user's code, which may raise anything
             lines = "".join(traceback.format_exception_only(error)).splitlines()
             return Error(type(error).__name__, str(error), tuple(lines))
 

@@ -48,6 +48,7 @@ class Truncation(msgspec.Struct, frozen=True):
     total_bytes: int
     shown_lines: int
     shown_bytes: int
+    """Without the notes that say what is missing."""
     elided_lines: int
     elided_bytes: int
 

@@ -32,7 +32,7 @@ class ArtifactWriter:
     def __init__(self, artifact_id: str, path: Path) -> None:
         self.id = artifact_id
         self.path = path
-        self._file = open(_create_private(path), "wb", buffering=0)  # noqa: SIM115
+        self._file = open(_create_private(path), "wb", buffering=0)  # noqa: SIM115 - `close` closes it
 
     def write(self, data: bytes, /) -> None:
         """Append all of the data. Raises OSError, for instance on a full disk."""

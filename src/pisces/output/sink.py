@@ -3,8 +3,6 @@
 from collections.abc import Callable
 from typing import Final
 
-import msgspec
-
 from pisces.model.results import Truncation
 from pisces.output.lines import LineFolder, Piece
 from pisces.output.notice import format_size
@@ -23,7 +21,7 @@ _BLOCK: Final = 65536
 """Characters worked on in one go: the copies of larger blocks leave the cache and take twice as long."""
 
 
-class Dump(msgspec.Struct, frozen=True, kw_only=True):
+class Dump(Truncation, frozen=True, kw_only=True):
     """The output as it can be shown, and what of it that is.
 
     Lines and bytes are those of the whole stream, as the artifact has it (each state of a progress bar is a line
@@ -32,13 +30,6 @@ class Dump(msgspec.Struct, frozen=True, kw_only=True):
 
     text: str
     truncated: bool
-    total_lines: int
-    total_bytes: int
-    shown_lines: int
-    shown_bytes: int
-    """Without the notes that say what is missing."""
-    elided_lines: int
-    elided_bytes: int
     ranges: tuple[tuple[int, int], ...] = ()
     """First and last line of each part that is shown, counted from 1 in the whole stream.
 
@@ -57,14 +48,7 @@ class Dump(msgspec.Struct, frozen=True, kw_only=True):
         """The numbers for a result, when something was cut."""
         if not self.truncated:
             return None
-        return Truncation(
-            total_lines=self.total_lines,
-            total_bytes=self.total_bytes,
-            shown_lines=self.shown_lines,
-            shown_bytes=self.shown_bytes,
-            elided_lines=self.elided_lines,
-            elided_bytes=self.elided_bytes,
-        )
+        return Truncation(*(getattr(self, name) for name in Truncation.__struct_fields__))
 
 
 class OutputSink:
