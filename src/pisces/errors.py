@@ -7,7 +7,8 @@ PiscesError                 has `.hint`: what to do about it
 ├── ArtifactError           an artifact that cannot be read
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
-│   └── KernelGone          a kernel's process or channel has ended
+│   ├── KernelGone          a kernel's process or channel has ended
+│   └── CheckpointError     a kernel's state could not be kept, or not be gone back to
 ├── SessionError
 │   ├── SessionClosed       the session or the pool takes no more runs
 │   └── TooManyRestarts     fresh kernels keep dying
@@ -60,6 +61,10 @@ class KernelStartError(KernelError):
 
 class KernelGone(KernelError):
     """The kernel's process or the channel to it has ended."""
+
+
+class CheckpointError(KernelError):
+    """The state could not be kept as a checkpoint, or there is none to go back to; the state is as it was."""
 
 
 class SessionError(PiscesError):

@@ -12,21 +12,20 @@ def kernel_environment(
     interpreter: Interpreter,
     environ: Mapping[str, str],
     settings: Settings,
-    injected: Mapping[str, str] | None = None,
     *,
     cwd: str = "",
 ) -> dict[str, str]:
     """What a kernel of this interpreter sees: the filtered environment, its own virtual environment active.
 
-    `injected` are variables of Pisces itself (`PI_SESSION_FILE` and the like), set last and not filtered. `cwd` is the
-    folder that a relative PYTHONPATH is relative to: a kernel's process begins elsewhere.
+    `cwd` is the folder that a relative PYTHONPATH is relative to: a kernel's process begins elsewhere. Variables of
+    Pisces itself are not among them: they differ from session to session.
     """
     env = filter_environment(environ, settings.python.env.allow)
     _activate(interpreter, env)
     if env.get("PYTHONPATH"):
         entries = env["PYTHONPATH"].split(os.pathsep)
         env["PYTHONPATH"] = os.pathsep.join(os.path.join(cwd, entry) for entry in entries)
-    return {**env, **(injected or {})}
+    return env
 
 
 def _activate(interpreter: Interpreter, env: dict[str, str]) -> None:

@@ -54,11 +54,16 @@ class InterpreterLookup:
         return found
 
     def environment(self, interpreter: Interpreter) -> dict[str, str]:
-        """The environment of this interpreter's kernels."""
+        """The environment that this interpreter's kernels start with; `injected` comes on top."""
         env = self._environments.get(interpreter.path)
         if env is None:
-            search, artifacts = self._search, str(self._search.paths.artifacts)
-            injected = {"PI_ARTIFACTS_DIR": artifacts, "ARTIFACTS": artifacts}
-            env = kernel_environment(interpreter, search.environ, search.settings, injected, cwd=str(search.cwd))
+            search = self._search
+            env = kernel_environment(interpreter, search.environ, search.settings, cwd=str(search.cwd))
             self._environments[interpreter.path] = env
         return env
+
+    @property
+    def injected(self) -> dict[str, str]:
+        """The variables of Pisces itself that every kernel sees."""
+        artifacts = str(self._search.paths.artifacts)
+        return {"PI_ARTIFACTS_DIR": artifacts, "ARTIFACTS": artifacts}

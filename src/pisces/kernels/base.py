@@ -6,12 +6,12 @@ in `tests/contract/` says what every backend must do; `memory.MemoryKernel` is t
 """
 
 from collections.abc import Mapping, Sequence
-from typing import Protocol, runtime_checkable
+from typing import Literal, Protocol, runtime_checkable
 
 import msgspec
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import AnyEvent, Restore
+from pisces.model.events import AnyEvent, Variable
 
 
 class LaunchSpec(msgspec.Struct, frozen=True):
@@ -20,7 +20,13 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     interpreter: str
     cwd: str
     env: Mapping[str, str]
-    """The whole environment of the process, already filtered."""
+    """The environment that the process starts with, already filtered; kernels that share it may share a zygote."""
+    injected: Mapping[str, str] = {}
+    """Variables of Pisces itself, which differ from session to session; set on top of `env`."""
+    preload: tuple[str, ...] = ()
+    """Modules to import before there is a session, shared by all kernels of this interpreter and environment."""
+    memory_limit_mb: int = 0
+    """The most memory that the kernel and all it starts may have; 0 for no limit."""
 
 
 class ExecuteRequest(msgspec.Struct, frozen=True):
@@ -91,15 +97,81 @@ class Kernel(Protocol):
         ...
 
 
+class Checkpoint(Protocol):
+    """A copy of a kernel that sleeps, and costs memory until it is dropped."""
+
+    @property
+    def usable(self) -> bool:
+        """Whether it can be gone back to, as far as is known: False once it has been dropped or has died."""
+        ...
+
+    @property
+    def blocked_ms(self) -> float | None:
+        """For how long the kernel could do nothing else while this was made; None as long as it has not been told."""
+        ...
+
+    def drop(self) -> None:
+        """Give it up; it can be called more than once."""
+        ...
+
+
+class Outlook(msgspec.Struct, frozen=True):
+    """What can be known about the next checkpoint before it is made."""
+
+    obstacle: str = ""
+    """Why there can be none, as a clause (`a CUDA context is live`); empty when there can."""
+    resident_mb: float = 0.0
+    """How much memory the kernel holds, which is what a fork has to map again."""
+    faults: int = 0
+    """How many pages the last cell touched first, or had to copy because a checkpoint lies beneath."""
+
+
+class Revival(msgspec.Struct, frozen=True):
+    """How a kernel came back from a checkpoint."""
+
+    how: Literal["exact", "by_value"]
+    missing: tuple[str, ...] = ()
+    """What did not come back, each for a list: `thread 'worker'`, `conn (socket)`."""
+
+
 @runtime_checkable
 class Checkpointing(Protocol):
-    """A kernel that can come back from its own death with its state."""
+    """A kernel that can come back from its own death, go back, and branch. All of it between cells."""
 
-    async def restore(self, deadline: Deadline) -> Restore | None:
-        """Go on from the newest checkpoint, ending what is left of the live process first; None if there is none.
+    def outlook(self) -> Outlook:
+        """What a checkpoint made now would mean."""
+        ...
 
-        Afterwards the kernel is alive as the same object, in a new process.
+    async def checkpoint(self) -> Checkpoint:
+        """Keep the state as it is now. Returns when it is under way; the next cell runs after it.
+
+        Raises `KernelGone`, or `CheckpointError` with the reason when there can be none.
         """
+        ...
+
+    async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
+        """Go on from this checkpoint, ending what is left of the live process first.
+
+        Afterwards the kernel is alive as the same object, in a new process, and the checkpoint can be used again.
+        Raises `KernelStartError` or `DeadlineExceeded` when the checkpoint cannot be woken; the kernel is dead then,
+        and another checkpoint may be tried.
+        """
+        ...
+
+    async def branch(self, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline) -> "tuple[Kernel, Revival]":
+        """A second kernel that goes on from this checkpoint, while this one is not touched. Raises as `restore`.
+
+        Of `spec`, only what differs from session to session counts: `injected`.
+        """
+        ...
+
+
+@runtime_checkable
+class Inspecting(Protocol):
+    """A kernel that can list its namespace. Between cells."""
+
+    async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
+        """Every name that the user has bound, in order of name. Raises `KernelGone` or `DeadlineExceeded`."""
         ...
 
 

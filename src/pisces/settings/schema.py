@@ -15,6 +15,8 @@ USER_ONLY: Final = {"user_only": True}
 _DAY: Final = 86_400
 _MIB: Final = 1024 * 1024
 
+ModuleName = Annotated[str, Meta(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")]
+"""The name of a Python module, with dots."""
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 """The name of an environment variable."""
 
@@ -47,6 +49,10 @@ class PythonSettings(_Group, frozen=True):
         str,
         Meta(description="The Python to use, as a path or a command; empty to look for one.", extra=USER_ONLY),
     ] = ""
+    preload: Annotated[
+        tuple[ModuleName, ...],
+        Meta(description="Modules to import once, before there is a session; all kernels share them.", extra=USER_ONLY),
+    ] = ()
     max_sessions: Annotated[
         Literal["auto"] | Annotated[int, Meta(ge=1, le=1024)],
         Meta(description="How many kernels may be up at once; auto is 32."),
@@ -55,6 +61,10 @@ class PythonSettings(_Group, frozen=True):
         float,
         Meta(ge=0.1, le=365 * _DAY, description="Seconds after which an idle kernel that nobody holds is ended."),
     ] = 300.0
+    named_idle_timeout: Annotated[
+        float,
+        Meta(ge=1, le=365 * _DAY, description="Seconds after which an idle session of the background host is ended."),
+    ] = 86_400.0
     max_timeout: Annotated[
         float,
         Meta(ge=1, le=7 * _DAY, description="The longest timeout, in seconds, that a call may ask for."),
@@ -63,6 +73,14 @@ class PythonSettings(_Group, frozen=True):
         float,
         Meta(ge=0.1, le=600, description="Seconds for an interrupted cell to settle before its kernel is killed."),
     ] = 5.0
+    checkpoint: Annotated[
+        Literal["auto", "always", "off"],
+        Meta(description="Keep the state of after each cell where that is cheap, in any case, or never."),
+    ] = "auto"
+    checkpoint_max_mb: Annotated[
+        int,
+        Meta(ge=1, le=1024 * 1024, description="Memory of a kernel, in MiB, above which its state is not kept."),
+    ] = 4096
     retry_on_crash: Annotated[
         Literal["safe", "once", "never"],
         Meta(description="Run again after a crash: only code that had not begun, any code once, or nothing."),
@@ -71,6 +89,14 @@ class PythonSettings(_Group, frozen=True):
         bool,
         Meta(description="Say in each result which variables the call added, changed and removed."),
     ] = True
+    auto_background_ms: Annotated[
+        int,
+        Meta(ge=0, le=_DAY * 1000, description="A call that runs longer goes on in the background; 0 for never."),
+    ] = 0
+    memory_limit_mb: Annotated[
+        int,
+        Meta(ge=0, le=1024 * 1024, description="The most MiB that a kernel and all it starts may use; 0 for no limit."),
+    ] = 0
     env: EnvSettings = EnvSettings()
 
 

@@ -179,10 +179,18 @@ class _PythonCall:
 
     def _session(self, interpreter: Interpreter, one_off: str | None) -> Session:
         services, owner = self._services, self._context.owner
-        env = services.interpreters.environment(interpreter)
+        python, interpreters = services.settings.python, services.interpreters
+        env = interpreters.environment(interpreter)
 
         def launch(cwd: str) -> LaunchSpec:
-            return LaunchSpec(interpreter.path, cwd, env)
+            return LaunchSpec(
+                interpreter.path,
+                cwd,
+                env,
+                injected=interpreters.injected,
+                preload=python.preload,
+                memory_limit_mb=python.memory_limit_mb,
+            )
 
         key = SessionKey(one_off or self._params.session or DEFAULT_SESSION, services.cwd, interpreter.path)
         session = services.pool.session(key, owner, launch)

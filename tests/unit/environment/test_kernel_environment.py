@@ -33,13 +33,11 @@ def test_without_a_path_there_is_still_one() -> None:
     assert kernel_environment(VENV, {}, Settings())["PATH"] == "/v/bin:/bin:/usr/bin"
 
 
-def test_allowed_names_pass_and_injected_ones_come_last() -> None:
+def test_allowed_names_pass_and_other_tokens_do_not() -> None:
     settings = Settings(python=PythonSettings(env=EnvSettings(allow=("HF_TOKEN",))))
-    environ = {"HF_TOKEN": "h", "OTHER_TOKEN": "o", "PI_TOOL_BRIDGE_TOKEN": "from outside", "PI_SESSION_FILE": "outer"}
-    env = kernel_environment(VENV, environ, settings, {"PI_SESSION_FILE": "/s", "PI_TOOL_BRIDGE_TOKEN": "own"})
+    env = kernel_environment(VENV, {"HF_TOKEN": "h", "OTHER_TOKEN": "o"}, settings)
     assert env["HF_TOKEN"] == "h"
     assert "OTHER_TOKEN" not in env
-    assert (env["PI_SESSION_FILE"], env["PI_TOOL_BRIDGE_TOKEN"]) == ("/s", "own")
 
 
 def test_a_relative_pythonpath_is_relative_to_the_folder_of_the_session() -> None:

@@ -28,8 +28,9 @@ def test_names_are_camel_case_below_their_groups() -> None:
     assert set(GROUPS) == {"python", "python.env", "output"}
 
 
-def test_only_the_user_may_choose_interpreter_and_variables() -> None:
-    assert {name for name, info in SETTINGS.items() if info.user_only} == {"python.interpreter", "python.env.allow"}
+def test_only_the_user_may_choose_interpreter_modules_and_variables() -> None:
+    user_only = {name for name, info in SETTINGS.items() if info.user_only}
+    assert user_only == {"python.interpreter", "python.preload", "python.env.allow"}
 
 
 def test_the_beginning_never_gets_more_than_half_of_what_is_shown() -> None:

@@ -54,7 +54,7 @@ class NativeKernel:
     async def _start(self, deadline: Deadline) -> None:
         zygote = await self._zygotes.get(self._spec, deadline)
         process = self._process = KernelProcess(zygote)
-        process.spawn(self._folder(), self._spec.env)
+        process.spawn(self._folder(), {**self._spec.env, **self._spec.injected})
         while True:
             for frame in process.frames.feed(process.channels.read("frames")):
                 if isinstance(frame, ReadyFrame):
