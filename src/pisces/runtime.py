@@ -8,6 +8,7 @@ from types import TracebackType
 from typing import Any, Self
 
 import anyio
+import msgspec
 from anyio.abc import TaskGroup
 
 from pisces.environment.lookup import InterpreterLookup
@@ -65,6 +66,7 @@ class Runtime:
         self._backend: Backend | None = None
         self._pool: SessionPool | None = None
         self._tasks: TaskGroup | None = None
+        self._services: Services | None = None
         self._tools: dict[str, Tool] = {}
 
     @property
@@ -77,13 +79,32 @@ class Runtime:
         """The tools, by name."""
         return self._tools
 
+    @property
+    def pool(self) -> SessionPool:
+        """The sessions of a runtime that has been entered."""
+        return self._entered().pool
+
+    def tools_at(
+        self, cwd: Path, environ: Mapping[str, str], settings: Mapping[str, Any] | None = None
+    ) -> Mapping[str, Tool]:
+        """The tools as they are called from elsewhere: with the settings and the interpreter of that place.
+
+        The sessions are those of this runtime; how many there may be, and for how long, is its own settings' affair.
+        Raises `SettingsError`.
+        """
+        loaded = load_settings(cwd, environ, settings)
+        interpreters = InterpreterLookup(cwd, environ, loaded, self.paths)
+        return make_tools(
+            msgspec.structs.replace(self._entered(), settings=loaded.settings, cwd=str(cwd), interpreters=interpreters)
+        )
+
     async def __aenter__(self) -> Self:
         python = self.settings.python
         self._backend = self._given_backend or make_backend(python.backend)
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
         self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout)
-        services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters)
-        self._tools = make_tools(services)
+        self._services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters)
+        self._tools = make_tools(self._services)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         self._tasks.start_soon(self._pool.maintain)
@@ -151,9 +172,13 @@ class Runtime:
                     _log.warning("old artifacts were not deleted: %s", error)
             await anyio.sleep(_DAY)
 
-    def _tool(self, name: str) -> Tool:
-        if not self._tools:
+    def _entered(self) -> Services:
+        if self._services is None:
             raise InvalidCall("The runtime has not been entered: use `async with Runtime() as rt`")
+        return self._services
+
+    def _tool(self, name: str) -> Tool:
+        self._entered()
         tool = self._tools.get(name)
         if tool is None:
             raise InvalidCall(f"There is no tool {name!r}. Tools: {', '.join(self._tools)}")

@@ -40,6 +40,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.agent / "artifacts"
 
     @property
+    def host_socket(self) -> Path:
+        """Where the background host listens, if a socket can have so long a path: see `pisces.host.files`."""
+        return self.agent / "host.sock"
+
+    @property
     def cache(self) -> Path:
         """What can be deleted at any time and is then made again."""
         return self.home / "cache"

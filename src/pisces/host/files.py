@@ -1,0 +1,148 @@
+"""The files of the background host: its socket, its locks, and the record of who it is. All of them are private."""
+
+import fcntl
+import os
+import socket
+import stat
+import struct
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final
+
+import msgspec
+
+from pisces.errors import PiscesError
+from pisces.settings.paths import Paths, make_private
+
+_MAX_SOCKET_PATH: Final = 100
+"""What every system takes for the path of a unix socket: Linux has room for 107 bytes, macOS for 103."""
+
+_POLL_SECONDS: Final = 0.02
+
+
+class HostRecord(msgspec.Struct, frozen=True):
+    """The host that is up, or that was the last to be up."""
+
+    pid: int
+    started: float
+    """Seconds since the epoch: with the pid it names one process for ever."""
+    version: str
+    socket: str
+
+
+class HostFiles(msgspec.Struct, frozen=True):
+    """Where a user's host is found. There is one host for each agent folder."""
+
+    agent: Path
+    socket: Path
+
+    @classmethod
+    def locate(cls, paths: Paths, environ: Mapping[str, str]) -> "HostFiles":
+        """The files of this user's host; its socket is elsewhere when the path in the agent folder is too long."""
+        files = cls(paths.agent, paths.host_socket)
+        if len(os.fsencode(paths.host_socket)) <= _MAX_SOCKET_PATH:
+            return files
+        recorded = files.record()
+        if recorded is not None:  # Whoever started it may have had another TMPDIR.
+            return cls(paths.agent, Path(recorded.socket))
+        return cls(paths.agent, _short_path(paths.agent, environ))
+
+    @property
+    def start_lock(self) -> Path:
+        """Held by the client that starts a host."""
+        return self.agent / "host.lock"
+
+    @property
+    def life_lock(self) -> Path:
+        """Held by the host as long as it lives."""
+        return self.agent / "host.alive"
+
+    @property
+    def record_file(self) -> Path:
+        """Who the host is."""
+        return self.agent / "host.json"
+
+    @property
+    def sessions_file(self) -> Path:
+        """Which sessions the host has, for the one that comes after it."""
+        return self.agent / "host-sessions.json"
+
+    @property
+    def log(self) -> Path:
+        """What the host has to say."""
+        return self.agent / "host.log"
+
+    def record(self) -> HostRecord | None:
+        """The host that is up, or was the last; None if there was none."""
+        try:
+            return msgspec.json.decode(self.record_file.read_bytes(), type=HostRecord)
+        except (OSError, msgspec.DecodeError):
+            return None
+
+    def make_folders(self) -> None:
+        """Make the folders. Raises `PiscesError` when the one for the socket is not ours alone."""
+        make_private(self.agent)
+        folder = self.socket.parent
+        if folder == self.agent:
+            return
+        make_private(folder)
+        status = folder.lstat()
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != os.getuid() or status.st_mode & 0o077:
+            raise PiscesError(
+                f"The folder for the socket of the background host is not yours alone: {folder}",
+                hint="Remove it, or set PISCES_HOME to a folder with a shorter path.",
+            )
+
+
+def _short_path(agent: Path, environ: Mapping[str, str]) -> Path:
+    import hashlib  # only few homes have so long a path
+
+    name = f"pisces-{os.getuid()}-{hashlib.sha256(os.fsencode(agent)).hexdigest()[:16]}"
+    path = Path(os.path.abspath(environ.get("TMPDIR") or "/tmp"), name, "host.sock")
+    return path if len(os.fsencode(path)) <= _MAX_SOCKET_PATH else Path("/tmp", name, "host.sock")
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Put a small file in its place, private, in one step: whoever reads it reads the old one or the new one."""
+    beside = path.with_name(f"{path.name}.{os.getpid()}")
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+    try:
+        os.write(descriptor, content)
+    finally:
+        os.close(descriptor)
+    beside.replace(path)
+
+
+@contextmanager
+def locked(path: Path, seconds: float) -> Iterator[None]:
+    """Hold a lock that the system lets go of when this process ends. Raises `TimeoutError` when another keeps it."""
+    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    end = time.monotonic() + seconds
+    try:
+        while True:
+            try:
+                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if time.monotonic() >= end:
+                    raise TimeoutError(f"{path} is held by another process") from None
+                time.sleep(_POLL_SECONDS)
+        yield
+    finally:
+        os.close(descriptor)
+
+
+def peer_uid(connection: socket.socket) -> int | None:
+    """The user at the other end of a unix socket; None where the system does not tell."""
+    if not hasattr(socket, "SO_PEERCRED"):
+        return None
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    uid: int = struct.unpack("3i", credentials)[1]
+    return uid
+
+
+def is_foreign(connection: socket.socket) -> bool:
+    """Whether somebody else is at the other end. File permissions keep them out; this is the second bolt."""
+    return peer_uid(connection) not in (None, os.getuid())

@@ -1,0 +1,153 @@
+"""What a command and the background host say to each other: JSON, one message per line, of bounded length.
+
+The host speaks first, with `Hello`. A client of another version can read that much, and `Stop` is understood by every
+version: so the two can always part in good order. After it the client sends a `Call` and gets `Output`, any number of
+times, then one `Answer` or `Refusal`; meanwhile it may send `Cancel`. Calls on one connection follow each other; a
+client that hangs up during a call cancels it.
+"""
+
+import os
+from typing import Any, Final, Literal
+
+import msgspec
+
+from pisces.errors import PiscesError
+
+PROTOCOL: Final = 1
+"""Counts up when a message changes so that the other side would misread it."""
+
+MAX_REQUEST: Final = 32 * 1024 * 1024
+MAX_REPLY: Final = 512 * 1024 * 1024
+"""A result with its pictures is a few megabytes; far above that, the other side is not one of ours."""
+
+RefusalKind = Literal["call", "settings", "failed"]
+"""Wrong parameters, wrong settings, or something that could not be done; the first two changed nothing."""
+
+
+class Place(msgspec.Struct, frozen=True):
+    """Where a command was given. Bytes, because neither folders nor variables need be text."""
+
+    cwd: bytes
+    environ: bytes
+    """`NAME=value`, each ended by a zero byte."""
+    settings: dict[str, Any] = {}
+    """What options of the command set, by dotted name."""
+
+
+class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
+    """Call a tool."""
+
+    tool: str
+    params: dict[str, Any]
+    place: Place
+    stream: bool = False
+    """Send the output while it comes."""
+    read_with: str = "Read artifact://{id}"
+    keep_going: bool = False
+
+
+class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
+    """Stop the call that is under way; its result says `interrupted`."""
+
+
+class Stop(msgspec.Struct, frozen=True, tag="stop"):
+    """End the host."""
+
+    with_sessions: bool = False
+    """Also when that ends sessions."""
+
+
+Request = Call | Cancel | Stop
+
+
+class SessionLine(msgspec.Struct, frozen=True):
+    """A session that the host keeps, and the folder it was made in."""
+
+    name: str
+    cwd: str
+
+
+class Hello(msgspec.Struct, frozen=True, tag="hello"):
+    """Who listens. What is added to it needs a default: older hosts do not send it."""
+
+    protocol: int
+    version: str
+    pid: int = 0
+    started: float = 0.0
+    """Seconds since the epoch."""
+    sessions: tuple[SessionLine, ...] = ()
+
+
+class Piece(msgspec.Struct, frozen=True, array_like=True):
+    """A piece of output; an empty text says that the cell begins."""
+
+    cell: int
+    title: str
+    text: str
+
+
+class Output(msgspec.Struct, frozen=True, tag="output"):
+    """Output of the running call."""
+
+    pieces: list[Piece]
+
+
+class Answer(msgspec.Struct, frozen=True, tag="answer"):
+    """The result of a call, as the tool gave it."""
+
+    result: msgspec.Raw
+
+
+class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
+    """The call was not carried out."""
+
+    kind: RefusalKind
+    message: str
+    hint: str = ""
+
+
+class Stopping(msgspec.Struct, frozen=True, tag="stopping"):
+    """The host ends; it closes the connection when it has ended everything."""
+
+
+Reply = Hello | Output | Answer | Refusal | Stopping
+
+_encoder = msgspec.json.Encoder()
+_requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)
+_replies: msgspec.json.Decoder[Reply] = msgspec.json.Decoder(Reply)
+
+
+class NotUnderstood(PiscesError):
+    """A message that is not of this protocol."""
+
+
+def encode(message: Request | Reply) -> bytes:
+    """The message as a line. Raises `UnicodeEncodeError` for text that is not text."""
+    return _encoder.encode(message) + b"\n"
+
+
+def decode_request(line: bytes) -> Request:
+    """What a client wants."""
+    try:
+        return _requests.decode(line)
+    except msgspec.DecodeError as error:
+        raise NotUnderstood(f"The request cannot be understood: {error}") from error
+
+
+def decode_reply(line: bytes) -> Reply:
+    """What the host says."""
+    try:
+        return _replies.decode(line)
+    except msgspec.DecodeError as error:
+        raise NotUnderstood(f"The background host sent something that cannot be understood: {error}") from error
+
+
+def pack_environ(environ: dict[bytes, bytes]) -> bytes:
+    """An environment as bytes, exact also where it is not text."""
+    return b"".join(b"%b=%b\0" % pair for pair in environ.items())
+
+
+def unpack_environ(packed: bytes) -> dict[str, str]:
+    """The environment as `os.environ` would have it."""
+    pairs = (entry.partition(b"=") for entry in packed.split(b"\0") if entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
