@@ -5,6 +5,7 @@ PiscesError                 has `.hint`: what to do about it
 ├── SettingsError           a settings file, variable or argument is wrong
 ├── InterpreterError        no usable Python interpreter
 ├── ArtifactError           an artifact that cannot be read
+├── JournalError            a journal that cannot be read, or not be exported
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
 │   ├── KernelGone          a kernel's process or channel has ended
@@ -44,6 +45,10 @@ class InterpreterError(PiscesError):
 
 class ArtifactError(PiscesError):
     """An artifact does not exist, or cannot be read the way it was asked for."""
+
+
+class JournalError(PiscesError):
+    """The journal of a session cannot be read, or its notebook not be written."""
 
 
 class KernelError(PiscesError):

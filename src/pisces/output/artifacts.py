@@ -66,8 +66,8 @@ class ArtifactStore:
     def new(self, session: str, tool: str, *, extension: str = "log") -> ArtifactWriter:
         """Start an artifact. The caller closes it. Raises OSError when it cannot be made."""
         artifact_id = self._claim()
-        folder = self._root / _safe_name(session)
-        path = folder / f"{artifact_id}.{_safe_name(tool)}.{_safe_name(extension)}"
+        folder = self._root / safe_name(session)
+        path = folder / f"{artifact_id}.{safe_name(tool)}.{safe_name(extension)}"
         _make_private(folder)
         try:
             return ArtifactWriter(artifact_id, path)
@@ -113,7 +113,7 @@ class ArtifactStore:
         for path in stale:
             path.unlink(missing_ok=True)
         for folder in {path.parent for path in stale}:
-            _remove_if_empty(folder)
+            remove_if_empty(folder)
         # The newest claim stays for ever: without it, ids would begin anew and old addresses would name new files.
         for number in sorted(self._claimed())[:-1]:
             claim = self._root / _CLAIMS / str(number)
@@ -175,7 +175,7 @@ def _number(artifact_id: str) -> int:
     return int(artifact_id)
 
 
-def _safe_name(name: str) -> str:
+def safe_name(name: str) -> str:
     """A part of a file's name that cannot lead anywhere else, and says what it can of the original."""
     return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")[:_NAME_LENGTH] or "unnamed"
 
@@ -198,7 +198,8 @@ def _is_older(path: Path, moment: float) -> bool:
         return False
 
 
-def _remove_if_empty(folder: Path) -> None:
+def remove_if_empty(folder: Path) -> None:
+    """Remove a folder, unless something is in it or it is gone already."""
     try:
         folder.rmdir()
     except OSError as error:
