@@ -17,6 +17,7 @@ from pisces.kernels.base import Backend
 from pisces.kernels.registry import make_backend
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.jobs import Jobs
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnUpdate
 from pisces.settings.load import LoadedSettings, load_settings
@@ -103,10 +104,11 @@ class Runtime:
         self._backend = self._given_backend or make_backend(python.backend)
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
         self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout)
-        self._services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters)
-        self._tools = make_tools(self._services)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
+        jobs = Jobs(self._tasks, leave=self._pool.leave)
+        self._services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters, jobs)
+        self._tools = make_tools(self._services)
         self._tasks.start_soon(self._pool.maintain)
         self._tasks.start_soon(self._prune_artifacts)
         return self
@@ -132,6 +134,7 @@ class Runtime:
         reset: bool = False,
         session: str | None = None,
         kernel: str | None = None,
+        background: bool = False,
         on_update: OnUpdate | None = None,
         abort: anyio.Event | None = None,
         keep_going: bool = False,
@@ -139,7 +142,8 @@ class Runtime:
         """Run cells. Raises `InvalidCall` for wrong parameters only: a cell that fails is a result.
 
         `on_update` is called while the cells run. Set `abort` to stop them: the result then says `interrupted`.
-        Cancelling the task stops them too, waits until they have settled, and goes on cancelling.
+        Cancelling the task stops them too, waits until they have settled, and goes on cancelling. With `background`
+        the result is there at once, its `details.job` names the job, and `session` waits for it.
         """
         given = {
             "cells": None if cells is None else list(cells),
@@ -150,10 +154,15 @@ class Runtime:
             "kernel": kernel,
         }
         params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
-        if reset:
-            params["reset"] = True
+        params |= {name: True for name, wanted in (("reset", reset), ("background", background)) if wanted}
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
         return await self._tool("python").call(params, context)
+
+    async def leave(self, owner: str) -> None:
+        """This owner is done: its sessions that nobody else holds end; one in which a job of its runs, after that."""
+        services = self._entered()
+        services.jobs.hold_sessions_of(owner)
+        await services.pool.leave(owner)
 
     async def tool(self, name: str, params: Mapping[str, Any], *, context: CallContext | None = None) -> ToolResult:
         """Call any tool by name. It never raises for a bad call: the result then has `is_error` and says why."""
@@ -187,9 +196,12 @@ class Runtime:
 
 def run(code: str, **options: Any) -> ToolResult:
     """Run one piece of code in a kernel of its own and wait for it. Takes what `Runtime.python` takes, and `cwd`."""
+    if options.get("background"):
+        raise InvalidCall("`background` needs a runtime that stays: use `async with Runtime() as rt`")
 
     async def once() -> ToolResult:
-        async with Runtime(cwd=options.pop("cwd", None)) as runtime:
+        settings = {"python.autoBackgroundMs": 0}  # The runtime ends with the call, and would take a job with it.
+        async with Runtime(cwd=options.pop("cwd", None), settings=settings) as runtime:
             return await runtime.python(code=code, **options)
 
     return anyio.run(once)

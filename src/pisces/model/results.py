@@ -12,6 +12,8 @@ Outcome = Literal["ok", "error", "timeout", "interrupted", "crashed", "aborted",
 
 Phase = Literal["provisioning", "ready", "executing", "interrupted", "shutdown"]
 
+JobState = Literal["running", "finished"]
+
 
 class TextBlock(msgspec.Struct, frozen=True, tag_field="type", tag="text"):
     """Text for the model."""
@@ -64,6 +66,24 @@ class KernelInfo(msgspec.Struct, frozen=True):
     restore: Restore | None = None
 
 
+class JobInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A call that goes on, or went on, without its caller."""
+
+    id: str
+    session: str
+    state: JobState
+    title: str
+    """What it runs: the title of its first cell, or the beginning of the code."""
+    cells: int
+    cells_done: int
+    started: str
+    """When it began, as ISO 8601 in UTC."""
+    seconds: float
+    """How long it has been running, or ran."""
+    outcome: Outcome | None = None
+    """How it ended; None while it runs."""
+
+
 class Details(msgspec.Struct, kw_only=True):
     """The structured half of a result of the `python` tool."""
 
@@ -82,6 +102,8 @@ class Details(msgspec.Struct, kw_only=True):
     full_output_path: str | None = None
     notices: list[str] = msgspec.field(default_factory=list)
     """What the text says around the output: what became of the state, why the call ended, what failed."""
+    job: JobInfo | None = None
+    """The job that the call became; everything else is then as it was when the call came back."""
     is_error: bool = False
 
 

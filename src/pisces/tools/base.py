@@ -9,6 +9,7 @@ import msgspec
 from pisces.environment.lookup import InterpreterLookup
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.jobs import Jobs
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.settings.schema import Settings
@@ -22,6 +23,7 @@ class Services(msgspec.Struct, frozen=True):
     pool: SessionPool
     artifacts: ArtifactStore
     interpreters: InterpreterLookup
+    jobs: Jobs
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -38,6 +40,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """The way to an artifact that this caller has, for the notice under a cut output."""
     keep_going: bool = False
     """Run the cells after a failed one too."""
+    auto_background: bool = True
+    """Let `python.autoBackgroundMs` send the call to the background; False where the runtime ends with the call."""
 
 
 class Tool(Protocol):

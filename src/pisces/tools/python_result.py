@@ -4,18 +4,21 @@ import json
 from collections.abc import Sequence
 
 import anyio
+from msgspec.structs import replace
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.cells import Cell
+from pisces.model.cells import Cell, CellRecord
 from pisces.model.mime import SVG
 from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
 from pisces.output.notice import truncation_notice
 from pisces.output.sink import Dump
+from pisces.sessions.jobs import Job
 from pisces.sessions.report import RunReport, pending_records
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
+from pisces.tools.job_text import finished_notice, running_notice
 
 _JSON_CHARACTERS = 8000
 _QUICK_IMAGE = 200_000
@@ -44,6 +47,29 @@ async def python_result(
     return ToolResult(content=content, details=details, is_error=details.is_error)
 
 
+def running_result(job: Job, report: RunReport, news: Sequence[str], deadline: Deadline, read_with: str) -> ToolResult:
+    """What can be said of a call at the moment it becomes a job. The outcome is that of the call: it was accepted."""
+    transcript, session = job.subject.transcript, job.subject.session
+    transcript.refresh()
+    dump = transcript.sink.dump()
+    before = _notices(report)
+    info = job.info()
+    after = [running_notice(info, deadline.seconds) if job.running else finished_notice(info), *news]
+    output = dump.text.removesuffix("\n") + truncation_notice(dump, read_with)
+    text = "\n\n".join(part for part in ("\n".join(before), output, "\n".join(after)) if part)
+    details = Details(
+        cells=[_copy(record) for record in report.records],
+        session=session.key.id,
+        kernel=session.info(report.state, report.restore),
+        truncation=dump.truncation,
+        artifact_id=dump.artifact_id,
+        full_output_path=transcript.artifact_path(dump.artifact_id),
+        notices=before + after,
+        job=info,
+    )
+    return ToolResult(content=[TextBlock(text)], details=details)
+
+
 def stopped_result(cells: Sequence[Cell], stop: StopSignal, deadline: Deadline, why: str) -> ToolResult:
     """The result of a call that was stopped before it had a session."""
     report = RunReport(records=pending_records(cells), outcome="aborted" if stop.asked else "timeout")
@@ -69,6 +95,11 @@ def _details(report: RunReport, transcript: Transcript, session: Session, dump: 
         full_output_path=transcript.artifact_path(dump.artifact_id),
         is_error=report.outcome != "ok",
     )
+
+
+def _copy(record: CellRecord) -> CellRecord:
+    """The record as it is now: the job goes on changing its own."""
+    return replace(record, status_events=list(record.status_events))
 
 
 def _output(report: RunReport, transcript: Transcript, dump: Dump, read_with: str) -> str:

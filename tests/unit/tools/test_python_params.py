@@ -31,7 +31,7 @@ CELLS = [{"code": "1"}]
         ({"cells": CELLS, "session": ""}, 'Wrong value for `session`: Expected `str` of length >= 1, got ""'),
         ({"cells": CELLS, "session": "s" * 201}, "Wrong value for `session`: Expected `str` of length <= 200"),
         ({"cells": CELLS, "timeut": 3}, "Unknown parameter `timeut`. Did you mean `timeout`? Parameters: cells, code,"),
-        ({"cells": CELLS, "background": True}, "Unknown parameter `background`."),
+        ({"cells": CELLS, "background": 1}, "Wrong value for `background`: Expected `bool`, got 1"),
         ({"cells": CELLS, "code": "1"}, "Give either `cells` or `code`, not both"),
         ({"code": "1", "cwd": ".", "workdir": "."}, "Give either `cwd` or `workdir`, not both"),
         ({"code": "1", "cwd": "a\0b"}, "Wrong value for `cwd`: 'a\\x00b' cannot be used as a folder"),
@@ -96,7 +96,7 @@ async def test_the_schema_names_every_parameter_and_forbids_others(tmp_path: Pat
     async with scripted_runtime({}, tmp_path) as runtime:
         tool = runtime.tools["python"]
     assert set(tool.schema["properties"]) == {
-        "cells", "code", "timeout", "cwd", "workdir", "reset", "session", "kernel"
+        "cells", "code", "timeout", "cwd", "workdir", "reset", "session", "kernel", "background"
     }  # fmt: skip
     assert tool.schema["additionalProperties"] is False
     assert tool.schema["$defs"]["Cell"]["additionalProperties"] is False
