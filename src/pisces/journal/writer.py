@@ -26,14 +26,19 @@ class JournalFile:
         """How long the file is now."""
         return 0 if self._descriptor is None else os.fstat(self._descriptor).st_size
 
-    def append(self, lines: bytes) -> None:
-        """Add whole lines, in one write: the system appends them in one piece, whoever else writes to the file."""
+    def append(self, lines: bytes) -> bool:
+        """Add whole lines, in one write: the system appends them in one piece, whoever else writes to the file.
+
+        False if they could not be written.
+        """
         try:
             self._write(b"\n" + lines if self._torn else lines)
         except OSError as error:
             if not self.trouble:
                 self.trouble = f"The journal of this session is incomplete: {error}."
                 _log.warning("the journal %s could not be written: %s", self.path, error)
+            return False
+        return True
 
     def close(self) -> None:
         """Release the descriptor; a later line opens the file again."""
