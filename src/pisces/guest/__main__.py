@@ -1,4 +1,4 @@
-"""Where the supervisor begins: `python <this file> <descriptor of the host's socket>`.
+"""Where the supervisor begins: `python <this file> <descriptor of the host's socket> <seconds to idle>`.
 
 Python has put this folder at the front of `sys.path`; that entry goes at once, because it would let `display` or
 `streams` here win over a module of the user's. The package is loaded by its path instead.
@@ -26,4 +26,4 @@ if __name__ == "__main__":
     _load_package()
     from _pisces_guest.zygote import supervise
 
-    supervise(int(sys.argv[1]))
+    supervise(int(sys.argv[1]), float(sys.argv[2]))

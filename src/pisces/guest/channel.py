@@ -1,4 +1,4 @@
-"""The guest's side of the wire: frames out, requests in.
+"""What a kernel tells the host: frames. What it is asked is in `requests`.
 
 Every frame that has a place in the output carries the number of the marker behind which the text after it stands.
 Frames above 1 MiB travel in parts, so that one plot never makes the host wait for a single line of
@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import json
 import os
-import socket
 
+from .forking import is_aside
 from .streams import StandardStreams, private_duplicate, write_all
 
 TYPE_CHECKING = False
@@ -89,43 +89,17 @@ class FrameWriter:
             part = {"type": "part", "id": self.cell, "seq": seq, "last": last, "data": text[start : start + size]}
             write_all(fd, _encode(part).encode("utf-8") + b"\n")
 
+    def attach(self, fd: int) -> None:
+        """Send to this pipe from now on."""
+        assert self._fd is not None
+        os.dup2(fd, self._fd, inheritable=False)
+        self._held = b""
+        self.cell = None
+
     def _close(self) -> None:
+        if is_aside():
+            return
         self._held = b""
         if self._fd is not None:
             os.close(self._fd)
             self._fd = None
-
-
-class RequestReader:
-    """Requests of the host, one JSON object per line."""
-
-    def __init__(self, fd: int) -> None:
-        self._socket: socket.socket | None = socket.socket(fileno=private_duplicate(fd))
-        self._socket.setblocking(False)
-        self._buffer = bytearray()
-        os.register_at_fork(after_in_child=self._close)
-
-    def fileno(self) -> int:
-        """For a selector; -1 once it is closed."""
-        return -1 if self._socket is None else self._socket.fileno()
-
-    def read(self) -> list[dict[str, Any]] | None:
-        """The requests that have arrived in full; None when the host has closed its end."""
-        assert self._socket is not None
-        try:
-            data = self._socket.recv(1 << 16)
-        except (BlockingIOError, InterruptedError):
-            return []
-        if not data:
-            return None
-        self._buffer += data
-        if b"\n" not in data:
-            return []
-        *lines, rest = bytes(self._buffer).split(b"\n")
-        self._buffer = bytearray(rest)
-        return [json.loads(line) for line in lines if line]
-
-    def _close(self) -> None:
-        if self._socket is not None:
-            os.close(self._socket.detach())
-            self._socket = None

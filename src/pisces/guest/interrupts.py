@@ -6,7 +6,7 @@ import asyncio
 import signal
 from types import FrameType
 
-from .streams import InterruptGuard
+from .flusher import InterruptGuard
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +21,8 @@ class Interrupts:
     signal of a cell always raises, whatever the first one tried.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, guard: InterruptGuard) -> None:
-        self.loop = loop
+    def __init__(self, guard: InterruptGuard) -> None:
+        self.loop: asyncio.AbstractEventLoop
         self._guard = guard
         self._in_cell = False
         self._count = 0

@@ -1,41 +1,116 @@
-"""Turning a freshly forked process into a kernel: descriptors, limits, environment, folder, then the loop."""
+"""Turning a process into a kernel: fresh from the template, or as its own first one; then the loop.
+
+Above are the supervisor, which forks the processes, and `loop`, which comes here again when a checkpoint is woken.
+"""
 
 from __future__ import annotations
 
+import gc
 import os
+import socket
 import sys
 
-from . import processes
+from . import forking, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .sleeper import Woken
 
-def run_kernel(message: dict[str, Any], fds: list[int]) -> None:
-    """Run a kernel until the host asks for its end. `fds`: control, frames, stdout, stderr, trace, slate."""
-    control, frames, stdout, stderr, trace, slate = fds
+
+def run_template(message: dict[str, Any], host: socket.socket) -> None:
+    """Be the process that all new kernels come from: everything imported, nothing of any user's. Then be one."""
+    from .sleeper import Sleeper
+
+    gc.disable()  # What is made now stays: looking for garbage in it would only take time.
+    try:
+        _prepare_process()
+        from . import preload
+        from .loop import KernelLoop
+
+        loop = KernelLoop()
+        warnings = preload.import_modules(message["preload"])
+        loop.warm_up()
+    except BaseException as error:
+        _tell_failure(host, error)
+        raise
+    forking.put_mark()
+    gc.freeze()
+    gc.enable()
+    woken = Sleeper(host, {"warnings": warnings}, loop.save).sleep()
+    become_kernel(woken.message)
+    _begin(woken)
+    loop.attach(woken)
+    loop.run()
+    _say_goodbye()
+
+
+def run_first(woken: Woken) -> None:
+    """Be a kernel without having slept: where processes cannot be forked from a template."""
+    _prepare_process()
+    from .loop import KernelLoop
+
+    loop = KernelLoop()
+    become_kernel(woken.message)
+    _begin(woken)
+    loop.attach(woken)
+    loop.run()
+    _say_goodbye()
+
+
+def _prepare_process() -> None:
+    """What every kernel has in common, whoever it is for."""
+    import resource
+
     null = os.open(os.devnull, os.O_RDWR)
-    for source, target in ((null, 0), (stdout, 1), (stderr, 2)):
-        os.dup2(source, target, inheritable=True)
+    for target in (0, 1, 2):
+        os.dup2(null, target, inheritable=True)
     os.close(null)
-    _no_core_dumps()
-    cookie = processes.cookie_file(message["cookie"])
-    os.environ.clear()
-    os.environ.update(message["env"])
-    os.environ[processes.COOKIE_VARIABLE] = message["cookie"]
-    os.chdir(message["cwd"])
+    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
+    forking.expect_forks()
     if "" not in sys.path:
         sys.path.insert(0, "")  # The current folder, wherever a cell goes; as in an interactive Python.
     sys.argv = [""]
-    from .loop import KernelLoop
 
-    loop = KernelLoop(control_fd=control, frames_fd=frames, trace_fd=trace, slate_fd=slate, nonce=message["nonce"])
-    for fd in fds:
-        os.close(fd)
-    del cookie  # The descriptor stays open on purpose: it is how forked daemons are recognised.
-    loop.run()
-    _say_goodbye()
+
+def become_kernel(message: dict[str, Any]) -> None:
+    """Be a process of its own: it leads a session, ends with the supervisor, and can be told from all others."""
+    os.setsid()
+    processes.end_with(message["supervisor"])
+    processes.hold_cookie(message["cookie"])
+    processes.be_expendable()
+    os.environ.update(message["env"])
+    os.environ[processes.COOKIE_VARIABLE] = message["cookie"]
+    _set_limits(message)
+
+
+def _begin(woken: Woken) -> None:
+    """What only a kernel without a past does."""
+    os.chdir(woken.message["cwd"])
+    for name in ("random", "numpy.random"):
+        module = sys.modules.get(name)
+        if module is not None:
+            module.seed()  # Or all kernels of this template would draw the same numbers.
+
+
+def _set_limits(message: dict[str, Any]) -> None:
+    import resource
+
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if message["open_files"] < soft:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (message["open_files"], hard))
+    if message["memory_limit_mb"]:
+        limit = (message["memory_limit_mb"] << 20) + processes.data_size()
+        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+
+
+def _tell_failure(host: socket.socket, error: BaseException) -> None:
+    import json
+
+    module = getattr(error, "module", "")
+    reason = str(error) if module else f"{type(error).__name__}: {error}"
+    host.sendall(json.dumps({"type": "failed", "reason": reason, "module": module}).encode("utf-8") + b"\n")
 
 
 def _say_goodbye() -> None:
@@ -48,9 +123,3 @@ def _say_goodbye() -> None:
             stream.flush()
         except ValueError:
             pass  # The user closed it.
-
-
-def _no_core_dumps() -> None:
-    import resource
-
-    resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))

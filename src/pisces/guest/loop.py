@@ -11,16 +11,22 @@ import faulthandler
 import mmap
 import os
 import platform
+import resource
 import select
 import selectors
+import socket
 import sys
+import time
 from types import ModuleType
 
-from . import stdin
-from .channel import FrameWriter, RequestReader
+from . import checkpoint, forking, processes, stdin
+from .channel import FrameWriter
 from .interrupts import Interrupts
+from .kernel import become_kernel
 from .outcomes import outcome_of, without_our_frames
+from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
+from .sleeper import Sleeper
 from .streams import StandardStreams, private_duplicate
 from .variables import NamespaceWatch
 
@@ -28,6 +34,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any, NoReturn
+
+    from .sleeper import Woken
+
+_SLATE_BYTES = 8
 
 
 class ShellChannel:
@@ -55,41 +65,136 @@ class ShellChannel:
 
 
 class KernelLoop:
-    """One kernel process, from its first request to its last."""
+    """One kernel process, from its first request to its last.
 
-    def __init__(self, *, control_fd: int, frames_fd: int, trace_fd: int, slate_fd: int, nonce: str) -> None:
-        faulthandler.enable(file=private_duplicate(trace_fd), all_threads=False)
-        self._slate = mmap.mmap(slate_fd, 8)
-        self._streams = StandardStreams(nonce)
+    It is made without a host, so that everything about it can be ready before there is one. `attach` gives it one, and
+    another each time the process has slept in between.
+    """
+
+    def __init__(self) -> None:
+        nowhere = os.open(os.devnull, os.O_RDWR)
+        self._trace = private_duplicate(nowhere)
+        faulthandler.enable(file=self._trace, all_threads=False)
+        self._slate: mmap.mmap | bytearray = bytearray(_SLATE_BYTES)
+        self._streams = StandardStreams()
         self._streams.install()
-        self._frames = FrameWriter(frames_fd, self._streams)
-        self._requests = RequestReader(control_fd)
-        self._open_loop()
-        self._interrupts = Interrupts(self._loop, self._streams.order.guard)
+        self._streams.flusher.chore = self._reap
+        self._frames = FrameWriter(nowhere, self._streams)
+        self._requests = RequestReader()
+        os.close(nowhere)
+        self._interrupts = Interrupts(self._streams.order.guard)
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
         self._waiting: list[dict[str, Any]] = []
-        self._pid = os.getpid()
+        self._to_reap: list[int] = []
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         self._watch = NamespaceWatch(self._shell.namespace)
         self._watch.reset()
         self._shell.reserved = self._watch.reserved
 
+    def warm_up(self) -> None:
+        """Run a cell that nobody sees, so that nothing is done for the first time when somebody waits for it."""
+        self._shell.run_cell("0", silent=True, store_history=False)
+        self._watch.changes()
+
+    def attach(self, woken: Woken, missing: list[str] | None = None) -> None:
+        """Serve the host behind these descriptors: control, frames, stdout, stderr, trace, slate."""
+        control, frames, stdout, stderr, trace, slate = woken.fds
+        self._pid = os.getpid()
+        self._to_reap = [woken.to_reap] if woken.to_reap else []
+        os.dup2(trace, self._trace, inheritable=False)
+        self._slate = mmap.mmap(slate, _SLATE_BYTES)
+        self._streams.attach(stdout, stderr, woken.message["nonce"])
+        self._frames.attach(frames)
+        self._requests.attach(control)
+        for fd in woken.fds:
+            os.close(fd)
+        self._waiting = []
+        self._open_loop()
+        facts = {"shell": self._shell.name, "version": platform.python_version(), "note": self._shell_note}
+        self._frames.send("ready", missing=missing or [], **facts)
+
     def run(self) -> None:
-        """Say that we are ready, then serve requests until the host asks for the end or goes away."""
-        self._frames.send("ready", shell=self._shell.name, version=platform.python_version(), note=self._shell_note)
+        """Serve requests until the host asks for the end or goes away."""
         while True:
             while not self._waiting:
                 self._wait()
             request = self._waiting.pop(0)
-            if request["type"] == "exit":
+            kind = request["type"]
+            if kind == "exit":
                 return
-            if request["type"] == "execute":
+            if kind == "execute":
                 self._execute(request)
+            elif kind == "checkpoint":
+                self._checkpoint()
+            elif kind == "variables":
+                self._frames.send("variables", variables=self._watch.everything())
+            elif kind == "load":
+                self._load(request["execution_count"])
+
+    def _checkpoint(self) -> None:
+        """Fork a copy that sleeps. This returns in the kernel and, later, in every kernel that the copy becomes."""
+        began = time.perf_counter()
+        host = socket.socket(fileno=self._requests.fds.pop(0))
+        problem = ""
+        try:
+            with self._streams.quiet():
+                facts = checkpoint.facts_before_fork()
+                positions = forking.file_positions()
+                between = forking.fork_aside()
+        except OSError as error:
+            problem = str(error)
+        else:
+            if not between:
+                facts["execution_count"] = self._shell.execution_count
+                self._sleep(host, positions, facts)
+                return
+            self._to_reap.append(between)
+        host.close()
+        blocked_us = round((time.perf_counter() - began) * 1e6)
+        self._frames.send("checkpointed", blocked_us=blocked_us, problem=problem)
+
+    def _sleep(self, host: socket.socket, positions: dict[int, int], facts: dict[str, Any]) -> None:
+        """In the copy: until it is woken, and goes on as a kernel."""
+        facts["children"] = checkpoint.names_of_children(self._pid)
+        forking.let_go(positions, keep={host.fileno()})
+        processes.be_worth_keeping()
+        woken = Sleeper(host, facts, self.save).sleep()
+        become_kernel(woken.message)
+        missing = [*facts["threads"], *facts["children"], *checkpoint.give_up_tasks(self._loop)]
+        missing += checkpoint.lost_variables(self._shell.namespace, self._watch.reserved)
+        self.attach(woken, missing)
+
+    def save(self, fd: int) -> None:
+        """Write the user's variables to a file, for a kernel that cannot be this one."""
+        from . import by_value
+
+        by_value.save(self._shell.namespace, self._watch.reserved, fd)
+
+    def _load(self, execution_count: int) -> None:
+        """Take over the variables of a checkpoint that could not go on itself."""
+        from . import by_value
+
+        fd = self._requests.fds.pop(0)
+        missing = by_value.load(self._shell.namespace, fd)
+        os.close(fd)
+        self._shell.execution_count = execution_count
+        self._watch.changes()
+        self._frames.send("loaded", missing=missing)
+
+    def _reap(self) -> None:
+        """Collect the processes between us and our copies, so that no `os.wait()` of the user's finds them."""
+        for pid in self._to_reap[:]:
+            try:
+                gone = os.waitpid(pid, os.WNOHANG)[0] == pid
+            except ChildProcessError:
+                gone = True  # A cell did, or it ignores SIGCHLD.
+            if gone and pid in self._to_reap:
+                self._to_reap.remove(pid)
 
     def _open_loop(self) -> None:
         selector = selectors.DefaultSelector()
-        self._loop = asyncio.SelectorEventLoop(selector)
+        self._loop = self._interrupts.loop = asyncio.SelectorEventLoop(selector)
         self._loop.add_reader(self._requests.fileno(), self._on_request)
         self._poll = select.poll()
         for fd in (self._requests.fileno(), selector.fileno()):
@@ -122,6 +227,7 @@ class KernelLoop:
             self._loop.stop()
 
     def _execute(self, request: dict[str, Any]) -> None:
+        self._reap()
         asyncio.set_event_loop(self._loop)  # The cell before may have unset it with asyncio.run().
         self._frames.cell = request["id"]
         self._streams.begin_cell()
@@ -131,7 +237,6 @@ class KernelLoop:
         self._streams.reopen()
         if self._loop.is_closed():
             self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
-            self._interrupts.loop = self._loop
         if outcome.status != "ok":
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
         self._streams.end_cell()
@@ -142,6 +247,7 @@ class KernelLoop:
             execution_count=None if request.get("silent") else self._shell.execution_count,
             exit_code=outcome.exit_code,
             variables=variables,
+            faults=resource.getrusage(resource.RUSAGE_SELF).ru_minflt,
         )
 
     def _run_cell(self, request: dict[str, Any]) -> CellOutcome:

@@ -9,8 +9,15 @@ from __future__ import annotations
 
 import os
 import signal
+import time
+
+from .forking import MARK
 
 COOKIE_VARIABLE = "PI_KERNEL_COOKIE"
+_ORPHAN_SECONDS = 5.0
+_OOM_SCORE = 500
+_cookies: list[int] = []
+"""The cookie file that this process holds, if it is a kernel."""
 
 
 def become_subreaper() -> bool:
@@ -18,11 +25,42 @@ def become_subreaper() -> bool:
     return _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
 
 
-def die_with_parent(parent: int) -> None:
-    """Have the system send us SIGKILL when our parent ends; it may have ended before we asked."""
+def end_with(supervisor: int) -> None:
+    """Have the system send us SIGKILL when the supervisor ends.
+
+    Only once it is our parent: the process between us and it may end a moment later than we begin. If it is never
+    going to be our parent, it has ended already.
+    """
+    deadline = time.monotonic() + _ORPHAN_SECONDS
+    while os.getppid() != supervisor and time.monotonic() < deadline:
+        time.sleep(0.0002)
     _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
-    if os.getppid() != parent:
+    if os.getppid() != supervisor:
         os._exit(1)
+
+
+def be_expendable() -> None:
+    """When memory runs out, a live kernel goes before the checkpoint it can come back from, and before the host."""
+    _set_oom_score(_OOM_SCORE)
+
+
+def be_worth_keeping() -> None:
+    """The opposite."""
+    _set_oom_score(0)
+
+
+def _set_oom_score(score: int) -> None:
+    try:
+        with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
+            file.write(str(score))
+    except OSError:
+        pass  # Not on this system, or below what it began with: then all are equal, as they were.
+
+
+def data_size() -> int:
+    """The bytes of private memory that this process has asked for so far, used or not."""
+    with open("/proc/self/statm", encoding="ascii") as file:
+        return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -45,7 +83,7 @@ def descendants(pid: int) -> set[int]:
     found: set[int] = set()
     frontier = [pid]
     while frontier:
-        for child in _children(frontier.pop()):
+        for child in children(frontier.pop()):
             if child not in found:
                 found.add(child)
                 frontier.append(child)
@@ -53,10 +91,10 @@ def descendants(pid: int) -> set[int]:
 
 
 def family(kernel: int, cookie: str, below: int) -> set[int]:
-    """The processes of a kernel among the descendants of `below`, without the kernel itself."""
-    members = descendants(kernel)
+    """The processes of a kernel among the descendants of `below`, without the kernel itself and copies that sleep."""
+    members = {pid for pid in descendants(kernel) if not _sleeps(pid)}
     for pid in descendants(below) - members - {kernel}:
-        if _session(pid) == kernel or _has_cookie(pid, cookie):
+        if (_session(pid) == kernel or _has_cookie(pid, cookie)) and not _sleeps(pid):
             members.add(pid)
             members |= descendants(pid)
     return members
@@ -70,11 +108,24 @@ def kill(pid: int) -> None:
         pass
 
 
-def cookie_file(cookie: str) -> int:
-    """A descriptor that every forked process inherits and `_has_cookie` recognises; -1 where there is no memfd."""
-    if not hasattr(os, "memfd_create"):
-        return -1
-    return os.memfd_create("pisces-" + cookie)
+def hold_cookie(cookie: str) -> None:
+    """Open a file that every forked process inherits and `family` recognises; in place of the one we held before."""
+    while _cookies:
+        os.close(_cookies.pop())
+    if hasattr(os, "memfd_create"):
+        _cookies.append(os.memfd_create("pisces-" + cookie))
+
+
+def name(pid: int) -> str:
+    """What a process is called; empty when it is gone, or has ended and only waits to be reaped."""
+    fields = _stat(pid)
+    if not fields or fields[0] == "Z":
+        return ""
+    try:
+        with open(f"/proc/{pid}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read().strip()
+    except OSError:
+        return ""
 
 
 def _stat(pid: int) -> list[str]:
@@ -92,18 +143,19 @@ def _session(pid: int) -> int:
         return -1
 
 
-def _children(pid: int) -> list[int]:
-    children: list[int] = []
+def children(pid: int) -> list[int]:
+    """The child processes of one, now."""
+    found: list[int] = []
     try:
         for task in os.listdir(f"/proc/{pid}/task"):
             with open(f"/proc/{pid}/task/{task}/children", encoding="ascii") as file:
-                children += map(int, file.read().split())
+                found += map(int, file.read().split())
     except FileNotFoundError:
         if os.path.isdir(f"/proc/{pid}"):
             return _children_by_scan(pid)  # A Linux built without these files.
     except OSError:
         pass  # It ended while we looked.
-    return children
+    return found
 
 
 def _children_by_scan(parent: int) -> list[int]:
@@ -116,14 +168,26 @@ def _has_cookie(pid: int, cookie: str) -> bool:
         with open(f"/proc/{pid}/environ", "rb") as file:
             if f"{COOKIE_VARIABLE}={cookie}".encode("ascii") in file.read().split(b"\0"):
                 return True
-        folder = f"/proc/{pid}/fd"
-        return any(_names_cookie(folder + "/" + fd, cookie) for fd in os.listdir(folder))
+    except OSError:
+        return False
+    return _holds_file(pid, "pisces-" + cookie)
+
+
+def _sleeps(pid: int) -> bool:
+    """Whether it is a copy of a kernel that was forked to sleep: it is to outlive that kernel."""
+    return _holds_file(pid, MARK)
+
+
+def _holds_file(pid: int, name: str) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(_names(folder + "/" + fd, name) for fd in os.listdir(folder))
     except OSError:
         return False
 
 
-def _names_cookie(path: str, cookie: str) -> bool:
+def _names(path: str, name: str) -> bool:
     try:
-        return ("pisces-" + cookie) in os.readlink(path)
+        return name in os.readlink(path)
     except OSError:
         return False

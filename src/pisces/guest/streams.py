@@ -12,23 +12,23 @@ import fcntl
 import io
 import os
 import select
-import signal
 import sys
 import termios
 import threading
-import time
+from contextlib import contextmanager
+
+from .flusher import Flusher, InterruptGuard
+from .forking import is_aside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
     from typing import Any
 
 _CHILD_STARTS = frozenset(
     ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn", "pty.spawn")
 )
 _OWN_THREADS = 2  # The main thread and the one that flushes.
-_FLUSH_SECONDS = 0.02
-_PARK_SECONDS = 1.0
 _PRIVATE_FD = 100  # Well above what programs that count their descriptors from 3 expect to be free.
 
 
@@ -50,39 +50,6 @@ def write_all(fd: int, data: bytes) -> None:
             select.select([], [fd], [])
 
 
-class InterruptGuard:
-    """Where SIGINT must wait: between a write and the moment the buffer above knows of it.
-
-    A KeyboardInterrupt there would have the buffer write the same bytes again, or leave half a marker. The handler
-    leaves it here instead, and the flusher raises it a moment later.
-    """
-
-    def __init__(self) -> None:
-        self._main = threading.get_ident()
-        self._depth = 0
-        self.deferred = False
-
-    def __enter__(self) -> None:
-        if threading.get_ident() == self._main:
-            self._depth += 1
-
-    def __exit__(self, *error: object) -> None:
-        if threading.get_ident() == self._main:
-            self._depth -= 1
-
-    def defers(self) -> bool:
-        """Whether an interrupt now has to wait; it is then raised later. Asked by the handler, in the main thread."""
-        self.deferred = self._depth > 0
-        return self.deferred
-
-    def raise_deferred(self) -> None:
-        """Raise what was deferred, in the main thread."""
-        if self.deferred:
-            self.deferred = False
-            # A real signal: the main thread may be in a system call by now, which it must end.
-            signal.pthread_kill(self._main, signal.SIGINT)
-
-
 class OutputOrder:
     """Who wrote last, and the markers between. One lock orders markers, raw writes and frames.
 
@@ -91,19 +58,24 @@ class OutputOrder:
     Otherwise it is owed: the frame names its number already, and it is written in front of the next text.
     """
 
-    def __init__(self, nonce: str) -> None:
+    def __init__(self) -> None:
         self.lock = threading.RLock()
         self.guard = InterruptGuard()
         self.stdout_pipe = private_duplicate(1)
         self.stderr_pipe = private_duplicate(2)
-        self.children = False  # There may be a child: then anybody may write between two writes of ours.
+        self.children: bool  # There may be one: then anybody may write between two writes of ours.
         self.release_frames: Callable[[], None] = _nothing
         """Sends the frames that are held back: they stand before the text that comes now."""
+        self.begin("")
+
+    def begin(self, nonce: str) -> None:
+        """Count from nothing, with markers of this nonce: nothing has been written yet."""
         self._prefix = b"\x1ep" + nonce.encode("ascii")
         self._sequence = 0
         self._owed = False
         self._last: _RawWriter | None = None
         self._enabled = True
+        self.children = False
 
     def place(self) -> tuple[int, bool]:
         """The place of a frame: after all text in front of the marker of this number, which is written or owed.
@@ -198,11 +170,11 @@ class _TextStream(io.TextIOWrapper):
         self._guard = order.guard
         # Who flushes takes the text that others have written, and may then wait for the buffer below: without this,
         # they could write on and be there first.
-        self._turn = threading.RLock()
+        self.turn = threading.RLock()
 
     def flush(self) -> None:
         if _threads_of_the_user():
-            with self._turn, self._guard:
+            with self.turn, self._guard:
                 super().flush()
         else:
             super().flush()
@@ -217,7 +189,7 @@ class _TextStream(io.TextIOWrapper):
         self.write = self._write_in_turn  # type: ignore[method-assign]  # For this stream alone.
 
     def _write_in_turn(self, text: str) -> int:
-        with self._turn, self._guard:
+        with self.turn, self._guard:
             written = super().write(text)
         self._guard.raise_deferred()
         return written
@@ -238,7 +210,7 @@ class _Stderr(_TextStream):
         sys_stdout = StandardStreams.current
         if sys_stdout is not None:
             sys_stdout.stdout.flush()
-        with self._turn:
+        with self.turn:
             written = super().write(text)
             self.flush()
         return written
@@ -252,12 +224,12 @@ class StandardStreams:
 
     current: StandardStreams | None = None
 
-    def __init__(self, nonce: str) -> None:
-        self.order = OutputOrder(nonce)
+    def __init__(self) -> None:
+        self.order = OutputOrder()
         self.stdout = _Stdout(1, self.order)
         self.stderr = _Stderr(2, self.order)
         self._c_flush = _c_stdio_flush()
-        self._flusher = _Flusher(self.stdout, self.order.guard)
+        self.flusher = Flusher(self.stdout, self.order.guard)
 
     def install(self) -> None:
         """Make these the streams of the process."""
@@ -267,10 +239,25 @@ class StandardStreams:
         sys.addaudithook(self._on_audit)
         os.register_at_fork(after_in_child=self._in_forked_child)
 
+    def attach(self, stdout: int, stderr: int, nonce: str) -> None:
+        """Write to these pipes from now on."""
+        for source, targets in ((stdout, (1, self.order.stdout_pipe)), (stderr, (2, self.order.stderr_pipe))):
+            os.dup2(source, targets[0], inheritable=True)
+            os.dup2(source, targets[1], inheritable=False)
+        self.order.begin(nonce)
+        self.flusher.forget()
+
+    @contextmanager
+    def quiet(self) -> Iterator[None]:
+        """Nothing is buffered, and no thread is inside a stream: the process can be forked, and both can go on."""
+        self.flush()
+        with self.flusher.quiet, self.stdout.turn, self.stderr.turn, self.order.lock:
+            yield
+
     def begin_cell(self) -> None:
         """A cell begins; its output must not wait for a full buffer."""
         self.order.children = self.order.children and _has_children()
-        self._flusher.wake()
+        self.flusher.wake()
 
     def reopen(self) -> None:
         """Open fd 1 and fd 2 again where a cell has closed them: what it printed last may still be in a buffer."""
@@ -282,7 +269,7 @@ class StandardStreams:
 
     def end_cell(self) -> None:
         """A cell has ended: everything of it goes into the pipes now."""
-        self._flusher.busy = False
+        self.flusher.busy = False
         self.flush()
 
     def flush(self) -> None:
@@ -292,7 +279,7 @@ class StandardStreams:
         self._c_flush()
 
     def _on_audit(self, event: str, args: object) -> None:
-        if event in _CHILD_STARTS and StandardStreams.current is self:
+        if event in _CHILD_STARTS and StandardStreams.current is self and not is_aside():
             # What was printed or shown before a child starts must stand before what the child writes.
             self.stdout.flush()
             with self.order.lock:
@@ -300,8 +287,10 @@ class StandardStreams:
                 self.order.mark()
 
     def _in_forked_child(self) -> None:
+        if is_aside():
+            return
         self.order.disown()
-        self._flusher.forget()
+        self.flusher.forget()
         # A thread of the parent's may have held a lock inside the old streams: they are left alone, and kept, because
         # their end would flush them. Lines go out at once, as the process may end with os._exit.
         old = self._abandoned = (self.stdout, self.stderr)
@@ -319,52 +308,6 @@ def _has_children() -> bool:
     except ChildProcessError:
         return False
     return True
-
-
-class _Flusher:
-    """A thread that flushes stdout every 20 ms while cells run, and sleeps on a lock when none has for a while."""
-
-    def __init__(self, stream: io.TextIOWrapper, guard: InterruptGuard) -> None:
-        self._stream = stream
-        self._guard = guard
-        self.forget()
-
-    def forget(self) -> None:
-        """Start from nothing: in a forked process the thread is not there."""
-        self.busy = False
-        self._thread: threading.Thread | None = None
-        self._gate = threading.Lock()
-        self._gate.acquire()
-        self._parked = False
-        self._last_wake = 0.0
-
-    def wake(self) -> None:
-        """A cell begins."""
-        self.busy = True
-        self._last_wake = time.monotonic()
-        if self._thread is None:
-            self._thread = threading.Thread(target=self._run, name="pisces-flusher", daemon=True)
-            self._thread.start()
-        elif self._parked:
-            self._parked = False
-            self._gate.release()
-
-    def _run(self) -> None:
-        thread = self._thread
-        while self._thread is thread:
-            time.sleep(_FLUSH_SECONDS)
-            self._guard.raise_deferred()
-            try:
-                self._stream.flush()
-            except ValueError:
-                return  # The user closed the stream.
-            except OSError:
-                pass  # The cell closed the descriptor, which is open again after its end.
-            if time.monotonic() - self._last_wake > _PARK_SECONDS:
-                self._parked = True
-                if not self.busy:  # Looked at after `_parked` is set, as `wake` does it the other way round.
-                    self._gate.acquire()
-                self._parked = False
 
 
 def _c_stdio_flush() -> Callable[[], object]:

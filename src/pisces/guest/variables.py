@@ -15,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_LISTED = 20
+_LISTED = 1000  # More than anybody reads; the host shows fewer, and keeps account of all.
 _SMALL_VALUES = (bool, int, float, complex, str, bytes, type(None))
 _SEQUENCES = (list, tuple)
 _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
@@ -41,7 +41,7 @@ class NamespaceWatch:
         self._remember_end()
 
     def changes(self) -> dict[str, Any]:
-        """What was added, changed and removed since the last look; listed in order of name, at most 20 in all."""
+        """What was added, changed and removed since the last look; listed in order of name, at most 1,000 in all."""
         namespace, before = self._namespace, self._seen
         names = [*filter(namespace.__contains__, before), *self._new_names()]
         now = self._seen = {name: _fingerprint(namespace[name]) for name in names}
@@ -49,6 +49,11 @@ class NamespaceWatch:
         changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
         removed = sorted(name for name in before if name not in now)
         return self._report(added, changed, removed)
+
+    def everything(self) -> list[dict[str, Any]]:
+        """Every name of the user's, in order, as it is now; the next look still compares with the last one."""
+        names = [name for name in self._namespace if type(name) is str and name[:1] != "_"]
+        return [self.describe(name) for name in sorted(names) if name not in self.reserved]
 
     def _new_names(self) -> list[str]:
         """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""

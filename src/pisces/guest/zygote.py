@@ -1,4 +1,4 @@
-"""The supervisor: a small process that forks kernels, reaps them, and ends all they started.
+"""The supervisor: a small process that has kernels made, reaps them, and ends all they started.
 
 It is started by the host in the user's interpreter and runs no user code, so it can always act. Kernels are its
 children, never the host's; it is a subreaper, so whatever a kernel leaves behind becomes its child too. When the host
@@ -7,7 +7,6 @@ goes away, however it goes, the supervisor ends everything and itself.
 
 from __future__ import annotations
 
-import array
 import json
 import os
 import select
@@ -17,9 +16,11 @@ import sys
 import time
 
 from . import processes
+from .requests import receive_with_descriptors, split_requests
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from typing import Any
 
 _KERNEL_FDS = 6
@@ -39,11 +40,11 @@ class _Kernel:
 class Supervisor:
     """Serves one host over one socket, in one thread, until that socket closes."""
 
-    def __init__(self, host: socket.socket) -> None:
+    def __init__(self, host: socket.socket, idle: float) -> None:
         self._host = host
-        self._pid = os.getpid()
+        self._idle = idle
         self._host_pid = os.getppid()
-        self._buffer = b""
+        self._buffer = bytearray()
         self._fds: list[int] = []
         self._kernels: dict[str, _Kernel] = {}
         self._wake_read, self._wake_write = os.pipe()
@@ -62,7 +63,11 @@ class Supervisor:
         for fd in (self._host.fileno(), self._wake_read, *self._watch_host()):
             poller.register(fd, select.POLLIN)
         while self._running:
-            for fd, _ in poller.poll():
+            # Without a kernel for so long, nobody needs us: the host starts another when it does.
+            events = poller.poll(None if self._kernels else self._idle * 1000)
+            if not events and not self._kernels:
+                break
+            for fd, _ in events:
                 if fd == self._wake_read:
                     self._drain_wakeups()
                 elif fd == self._host.fileno():
@@ -86,35 +91,29 @@ class Supervisor:
             pass
 
     def _read_host(self) -> None:
-        try:
-            data, ancillary, _, _ = self._host.recvmsg(1 << 16, socket.CMSG_SPACE(64 * 4), _cloexec_flag())
-        except ConnectionError:
-            data, ancillary = b"", []
+        data, fds = receive_with_descriptors(self._host)
+        self._fds += fds
         if not data:
             self._running = False
-            return
-        for level, kind, payload in ancillary:
-            if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
-                fds = array.array("i")
-                fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
-                self._fds += list(fds)
-        *lines, self._buffer = (self._buffer + data).split(b"\n")
-        for line in lines:
-            self._handle(json.loads(line))
+        for message in split_requests(self._buffer, data):
+            self._handle(message)
 
     def _handle(self, message: dict[str, Any]) -> None:
         kind = message["type"]
-        if kind == "spawn":
-            self._spawn(message)
+        kernel = self._kernels.get(message.get("kernel", ""))
+        if kind == "template":
+            self._fork(message, 1, self._become_template)
+        elif kind == "spawn":
+            self._fork(message, _KERNEL_FDS, self._become_kernel)
+        elif kind == "adopt":
+            self._adopt(message)
         elif kind == "exit":
             self._running = False
         elif kind == "signal":
-            self._signal(self._kernels.get(message["kernel"]), message["signal"])
+            self._signal(kernel, message["signal"])
             self._send({"type": "signalled", "kernel": message["kernel"]})
-        elif kind == "kill":
-            kernel = self._kernels.get(message["kernel"])
-            if kernel is not None and kernel.alive:
-                self._end(kernel)
+        elif kind == "kill" and kernel is not None and kernel.alive:
+            self._end(kernel)
 
     def _signal(self, kernel: _Kernel | None, signum: int) -> None:
         if kernel is None or not kernel.alive:
@@ -124,49 +123,63 @@ class Supervisor:
         except ProcessLookupError:
             pass  # It died, or has not become a group leader yet: then it runs no code of the user's either.
 
-    def _spawn(self, message: dict[str, Any]) -> None:
-        fds, self._fds = self._fds[:_KERNEL_FDS], self._fds[_KERNEL_FDS:]
+    def _fork(self, message: dict[str, Any], count: int, become: Callable[[dict[str, Any], list[int]], None]) -> None:
+        """Fork a process that becomes the template or a kernel, with the descriptors that came for it."""
+        fds, self._fds = self._fds[:count], self._fds[count:]
         try:
             pid = os.fork()
         except OSError as error:
             self._send({"type": "refused", "kernel": message["kernel"], "reason": str(error)})
         else:
             if pid == 0:
-                self._become_kernel(message, fds)
-            self._kernels[message["kernel"]] = _Kernel(message["kernel"], pid, message["cookie"])
-            self._send(
-                {
-                    "type": "spawned",
-                    "kernel": message["kernel"],
-                    "pid": pid,
-                    "start_time": processes.start_time(pid),
-                }
-            )
+                self._become(lambda: become(message, fds))
+            self._keep(message, pid)
         finally:
             for fd in fds:
                 os.close(fd)
 
-    def _become_kernel(self, message: dict[str, Any], fds: list[int]) -> None:
+    def _adopt(self, message: dict[str, Any]) -> None:
+        """A process that sleeps among our children is about to be woken as a kernel."""
+        pid = message["pid"]
+        for other in [kernel for kernel in self._kernels.values() if kernel.pid == pid]:
+            del self._kernels[other.name]  # The template, which we forked ourselves.
+        if processes.start_time(pid) == message["start_time"]:
+            self._keep(message, pid)
+        else:
+            self._send({"type": "refused", "kernel": message["kernel"], "reason": "the sleeping process has ended"})
+
+    def _keep(self, message: dict[str, Any], pid: int) -> None:
+        name = message["kernel"]
+        self._kernels[name] = _Kernel(name, pid, message.get("cookie", name))
+        self._send({"type": "spawned", "kernel": name, "pid": pid, "start_time": processes.start_time(pid)})
+
+    def _become(self, run: Callable[[], None]) -> None:
         """In the child: never returns."""
         code = 1
-        supervisor = self._pid
         try:
             signal.set_wakeup_fd(-1)
             for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(signum, signal.SIG_DFL)
-            os.setsid()
-            processes.die_with_parent(supervisor)
             self._host.close()
             for fd in (self._wake_read, self._wake_write):
                 os.close(fd)
-            from .kernel import run_kernel
-
-            run_kernel(message, fds)
+            run()
             code = 0
         except BaseException as error:  # The process ends here whatever happened; its last words are captured.
             _last_words(error)
         finally:
             os._exit(code)
+
+    def _become_template(self, message: dict[str, Any], fds: list[int]) -> None:
+        from .kernel import run_template
+
+        run_template(message, socket.socket(fileno=fds[0]))
+
+    def _become_kernel(self, message: dict[str, Any], fds: list[int]) -> None:
+        from .kernel import run_first
+        from .sleeper import Woken
+
+        run_first(Woken(message, fds))
 
     def _reap(self) -> None:
         """Collect every child that has ended; tell the host of those that were kernels, then end what they left."""
@@ -239,10 +252,6 @@ class Supervisor:
             self._running = False
 
 
-def _cloexec_flag() -> int:
-    return getattr(socket, "MSG_CMSG_CLOEXEC", 0)
-
-
 def _last_words(error: BaseException) -> None:
     text = f"The kernel could not go on: {type(error).__name__}: {error}\n"
     if os.environ.get("PI_DEBUG"):
@@ -255,11 +264,11 @@ def _last_words(error: BaseException) -> None:
         pass  # The cell closed it: nobody can be told.
 
 
-def supervise(host_fd: int) -> None:
-    """Serve the host behind this descriptor, then exit."""
+def supervise(host_fd: int, idle: float) -> None:
+    """Serve the host behind this descriptor, until it goes or there has been no kernel for `idle` seconds."""
     host = socket.socket(fileno=host_fd)
     os.set_inheritable(host_fd, False)
-    supervisor = Supervisor(host)
+    supervisor = Supervisor(host, idle)
     try:
         supervisor.serve()
     finally:

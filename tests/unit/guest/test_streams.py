@@ -16,7 +16,8 @@ NONCE = "00112233445566ff"
 PREFACE = f"""
 import os, signal, sys, threading
 sys.path.insert(0, {str(ROOT / "src")!r})
-from pisces.guest.streams import InterruptGuard, StandardStreams
+from pisces.guest.flusher import InterruptGuard
+from pisces.guest.streams import StandardStreams
 streams = StandardStreams({NONCE!r})
 streams.install()
 """

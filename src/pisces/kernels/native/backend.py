@@ -10,8 +10,9 @@ class NativeBackend:
 
     name = "native"
 
-    def __init__(self) -> None:
-        self._zygotes = ZygotePool()
+    def __init__(self, *, idle: float = 300.0) -> None:
+        """A supervisor that has had no kernel for `idle` seconds ends itself."""
+        self._zygotes = ZygotePool(idle=idle)
 
     def kernel(self, spec: LaunchSpec) -> NativeKernel:
         """A kernel that has not been started yet."""

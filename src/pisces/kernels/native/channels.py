@@ -5,6 +5,7 @@ a few bytes of memory that both see. Nothing here waits: `wait` alone gives up t
 to read or somebody calls `wake`.
 """
 
+import array
 import asyncio
 import logging
 import mmap
@@ -42,8 +43,9 @@ class Channels:
                 undo.callback(os.close, self._fds[name])
             self._trace = self._pipe()
             undo.callback(os.close, self._trace)
-            slate = _anonymous_file(_SLATE_BYTES)
+            slate = anonymous_file("pisces-slate")
             self._guest_fds.append(slate)
+            os.truncate(slate, _SLATE_BYTES)
             self._slate = mmap.mmap(slate, _SLATE_BYTES)
             undo.pop_all()
         self._begun_at_close = 0
@@ -82,6 +84,14 @@ class Channels:
         if data:
             self._outgoing += data
             self._loop.add_writer(self._control.fileno(), self._on_writable)
+
+    def send_with_descriptor(self, data: bytes, fd: int) -> None:
+        """Send a request together with a descriptor, between cells: nothing is waiting to be sent then."""
+        _ipc.debug("host to kernel, with a descriptor: %s", data)
+        try:
+            self._control.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
+        except BlockingIOError as error:
+            raise ConnectionError("the kernel does not read what it is asked") from error
 
     def _on_writable(self) -> None:
         try:
@@ -176,12 +186,10 @@ class Channels:
             self._loop.remove_reader(self._fds[pipe])
 
 
-def _anonymous_file(size: int) -> int:
-    """A file without a name, of that size."""
+def anonymous_file(name: str) -> int:
+    """The descriptor of a file without a name in any folder; `name` is for those who list what is open."""
     if hasattr(os, "memfd_create"):
-        fd = os.memfd_create("pisces-slate")
-    else:
-        fd, path = tempfile.mkstemp(prefix="pisces-slate-")
-        os.unlink(path)
-    os.truncate(fd, size)
+        return os.memfd_create(name)
+    fd, path = tempfile.mkstemp(prefix=name)
+    os.unlink(path)
     return fd

@@ -36,8 +36,10 @@ _CLEAR_CAP = 3.0
 class NativeExecution:
     """Pulls: nothing is read that nobody asked for, so a kernel that floods waits, and the host does not grow."""
 
-    def __init__(self, process: KernelProcess, cell: int) -> None:
+    def __init__(self, process: KernelProcess, cell: int, news: tuple[str, ...] = ()) -> None:
+        """`news` are told with the end of the cell."""
         self._process = process
+        self._news = news
         self._cell = cell
         self._malformed_before = process.frames.malformed
         self._foreign = 0
@@ -118,6 +120,9 @@ class NativeExecution:
                 self._read_up_to(frame.mark)
             self._add_text(events, frame.mark)
             self._last_mark = frame.mark
+        if isinstance(frame, frames.CheckpointedFrame):
+            self._process.on_checkpointed(frame)
+            return
         event = self._as_event(frame)
         if event is None:
             self._foreign += 1
@@ -150,6 +155,7 @@ class NativeExecution:
         return _as_output(frame) if isinstance(frame, frames.ResultFrame | frames.ErrorFrame) else None
 
     def _done(self, frame: frames.DoneFrame) -> Done:
+        self._process.on_faults(frame.faults)
         return Done(
             status=frame.status,
             execution_count=frame.execution_count,
@@ -175,9 +181,9 @@ class NativeExecution:
     def _notes(self) -> tuple[str, ...]:
         count = self._process.frames.malformed - self._malformed_before + self._foreign
         if not count:
-            return ()
+            return self._news
         what = "1 frame" if count == 1 else f"{count} frames"
-        return (f"On the kernel's channel, {what} could not be understood and went unheeded.",)
+        return (*self._news, f"On the kernel's channel, {what} could not be understood and went unheeded.")
 
 
 def _where(trace: str) -> str:

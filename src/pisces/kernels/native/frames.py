@@ -8,7 +8,7 @@ from typing import Any
 
 import msgspec
 
-from pisces.model.events import DoneStatus, VariableChanges
+from pisces.model.events import DoneStatus, Variable, VariableChanges
 
 _LINE_LIMIT = 64 << 20
 """A line longer than this is no frame of ours: the guest sends parts of at most 1 MiB."""
@@ -25,6 +25,27 @@ class ReadyFrame(_Frame, frozen=True, tag="ready"):
     shell: str = ""
     version: str = ""
     note: str = ""
+    missing: tuple[str, ...] = ()
+    """What did not come back, when it goes on from a checkpoint."""
+
+
+class CheckpointedFrame(_Frame, frozen=True, tag="checkpointed"):
+    """The kernel goes on after a checkpoint was made, or could not be."""
+
+    blocked_us: int = 0
+    problem: str = ""
+
+
+class VariablesFrame(_Frame, frozen=True, tag="variables"):
+    """Every name of the user's."""
+
+    variables: tuple[Variable, ...] = ()
+
+
+class LoadedFrame(_Frame, frozen=True, tag="loaded"):
+    """The variables of a checkpoint were taken over."""
+
+    missing: tuple[str, ...] = ()
 
 
 class InputFrame(_Frame, frozen=True, tag="input"):
@@ -80,6 +101,8 @@ class DoneFrame(PlacedFrame, frozen=True, kw_only=True, tag="done"):
     execution_count: int | None = None
     exit_code: int | None = None
     variables: VariableChanges | None = None
+    faults: int = 0
+    """How many pages the process has touched first, or had to copy, in its life."""
 
 
 class PartFrame(_Frame, frozen=True, tag="part"):
@@ -91,7 +114,8 @@ class PartFrame(_Frame, frozen=True, tag="part"):
 
 
 OutputFrame = DisplayFrame | ResultFrame | ClearFrame | ErrorFrame
-GuestFrame = ReadyFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
+ControlFrame = ReadyFrame | CheckpointedFrame | VariablesFrame | LoadedFrame
+GuestFrame = ControlFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
 
 _decoder: msgspec.json.Decoder[GuestFrame] = msgspec.json.Decoder(GuestFrame)
 _encoder = msgspec.json.Encoder()

@@ -1,23 +1,32 @@
 """One native kernel, as the contract wants it."""
 
 import logging
+import os
 from pathlib import Path
+from typing import TypeVar
 
 import anyio
 
-from pisces.errors import DeadlineExceeded, KernelGone
-from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone
+from pisces.kernels.base import Checkpoint, ExecuteRequest, LaunchSpec, Outlook, Revival
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.native.channels import PIPES
+from pisces.kernels.native.channels import PIPES, anonymous_file
+from pisces.kernels.native.checkpoint import NativeCheckpoint
 from pisces.kernels.native.execution import NativeExecution
-from pisces.kernels.native.frames import ReadyFrame, encode_request
+from pisces.kernels.native.frames import ControlFrame, LoadedFrame, ReadyFrame, VariablesFrame, encode_request
 from pisces.kernels.native.process import KernelProcess
+from pisces.kernels.native.sleepers import Asleep
 from pisces.kernels.native.zygotes import ZygotePool
+from pisces.model.events import Variable
+
+_Frame = TypeVar("_Frame", bound=ControlFrame)
 
 _startup = logging.getLogger("pisces.startup")
 
 _EXIT_CAP = 1.0
 """How long a kernel that is asked to end may take over its atexit functions before it is killed."""
+_SAVE_SECONDS = 20.0
+"""How long a checkpoint that cannot go on may take to write down its variables."""
 
 
 class NativeKernel:
@@ -31,6 +40,8 @@ class NativeKernel:
         self._process: KernelProcess | None = None
         self._execution: NativeExecution | None = None
         self._cells = 0
+        self._news: tuple[str, ...] = ()
+        """What the next result should say about how the kernel was started."""
         self.shell = ""
         self.shell_note = ""
 
@@ -54,13 +65,23 @@ class NativeKernel:
     async def _start(self, deadline: Deadline) -> None:
         zygote = await self._zygotes.get(self._spec, deadline)
         process = self._process = KernelProcess(zygote)
-        process.spawn(self._folder(), {**self._spec.env, **self._spec.injected})
+        await process.start(self._spec, self._folder(), deadline)
+        await self._become_ready(process)
+        self._news = zygote.take_warnings()
+
+    async def _become_ready(self, process: KernelProcess) -> ReadyFrame:
+        ready = await self._next(ReadyFrame, process)
+        self.shell, self.shell_note = ready.shell, ready.note
+        _startup.debug("kernel ready")
+        return ready
+
+    async def _next(self, kind: type[_Frame], process: KernelProcess) -> _Frame:
+        """The next frame of that kind, between cells; others that come before it are kept for the next cell."""
         while True:
             for frame in process.frames.feed(process.channels.read("frames")):
-                if isinstance(frame, ReadyFrame):
-                    self.shell, self.shell_note = frame.shell, frame.note
-                    _startup.debug("kernel ready")
-                    return
+                if isinstance(frame, kind):
+                    return frame
+                process.waiting_frames.append(frame)
             if not process.alive:
                 raise process.start_error()
             await process.channels.wait()
@@ -71,9 +92,7 @@ class NativeKernel:
 
     async def execute(self, request: ExecuteRequest) -> NativeExecution:
         """See `kernels.base.Kernel`."""
-        process = self._process
-        if process is None or not process.alive:
-            raise KernelGone("The kernel has ended")
+        process = self._living()
         await process.signals_arrived()
         self._cells += 1
         message = {
@@ -88,7 +107,8 @@ class NativeKernel:
             message["cwd"] = request.cwd
         if request.env:
             message["env"] = dict(request.env)
-        self._execution = NativeExecution(process, self._cells)
+        self._execution = NativeExecution(process, self._cells, self._news)
+        self._news = ()
         try:
             process.channels.send(encode_request(message))
         except ConnectionError as error:
@@ -99,6 +119,87 @@ class NativeKernel:
         """See `kernels.base.Kernel`."""
         if self._execution is not None and not self._execution.done:
             self._execution.interrupt()
+
+    def outlook(self) -> Outlook:
+        """See `kernels.base.Checkpointing`."""
+        process = self._process
+        if process is None or not process.alive:
+            return Outlook(obstacle="the kernel has ended")
+        if not process.can_sleep:
+            return Outlook(obstacle="this system cannot keep sleeping copies of a process")
+        return Outlook(obstacle=process.obstacle, resident_mb=process.resident_mb(), faults=process.faults)
+
+    async def checkpoint(self) -> NativeCheckpoint:
+        """See `kernels.base.Checkpointing`."""
+        process = self._living()
+        if not process.can_sleep:
+            raise CheckpointError("The state cannot be kept: this system cannot keep sleeping copies of a process")
+        try:
+            return process.checkpoint()
+        except ConnectionError as error:
+            raise KernelGone("The kernel has ended") from error
+
+    async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
+        """See `kernels.base.Checkpointing`."""
+        self._execution = None
+        await self.kill()
+        return await self._go_on_from(checkpoint, deadline)
+
+    async def branch(
+        self, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline
+    ) -> "tuple[NativeKernel, Revival]":
+        """See `kernels.base.Checkpointing`."""
+        kernel = NativeKernel(spec, self._zygotes)
+        return kernel, await kernel._go_on_from(checkpoint, deadline)
+
+    async def _go_on_from(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
+        assert isinstance(checkpoint, NativeCheckpoint)
+        try:
+            with deadline.scope() as scope:
+                return await self._revive(checkpoint, deadline)
+            assert scope.cancelled_caught
+            raise DeadlineExceeded(f"The checkpoint did not wake within {deadline.seconds:g} seconds")
+        except BaseException:
+            with anyio.CancelScope(shield=True):
+                await self.kill()
+            raise
+
+    async def _revive(self, checkpoint: NativeCheckpoint, deadline: Deadline) -> Revival:
+        asleep = await checkpoint.sleeper.asleep(deadline)
+        if asleep.by_value:
+            return await self._revive_by_value(checkpoint, asleep, deadline)
+        process = self._process = KernelProcess(checkpoint.zygote)
+        await process.go_on_from(checkpoint.sleeper, self._spec, deadline)
+        ready = await self._become_ready(process)
+        return Revival("exact", ready.missing)
+
+    async def _revive_by_value(self, checkpoint: NativeCheckpoint, asleep: Asleep, deadline: Deadline) -> Revival:
+        """A fresh kernel gets the variables, because a library's threads cannot come back in a copy."""
+        values = anonymous_file("pisces-values")
+        try:
+            await checkpoint.sleeper.save(values, deadline, seconds=_SAVE_SECONDS)
+            await self._start(deadline)
+            process = self._living()
+            request = {"type": "load", "execution_count": asleep.execution_count}
+            process.channels.send_with_descriptor(encode_request(request), values)
+            loaded = await self._next(LoadedFrame, process)
+        finally:
+            os.close(values)
+        return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing))
+
+    async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
+        """See `kernels.base.Inspecting`."""
+        process = self._living()
+        with deadline.scope() as scope:
+            process.channels.send(encode_request({"type": "variables"}))
+            return (await self._next(VariablesFrame, process)).variables
+        assert scope.cancelled_caught
+        raise DeadlineExceeded("The kernel did not list its variables in time")
+
+    def _living(self) -> KernelProcess:
+        if self._process is None or not self._process.alive:
+            raise KernelGone("The kernel has ended")
+        return self._process
 
     async def is_alive(self) -> bool:
         """See `kernels.base.Kernel`."""

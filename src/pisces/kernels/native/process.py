@@ -5,23 +5,30 @@ import secrets
 import signal
 from collections import deque
 from collections.abc import Mapping
+from typing import Any
 
 import anyio
 
 from pisces.errors import KernelStartError
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.channels import Channels
-from pisces.kernels.native.frames import FrameDecoder, GuestFrame
+from pisces.kernels.native.checkpoint import NativeCheckpoint
+from pisces.kernels.native.descriptors import open_files_limit
+from pisces.kernels.native.frames import CheckpointedFrame, FrameDecoder, GuestFrame, encode_request
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.remains import end_remains
-from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote
+from pisces.kernels.native.sleepers import Sleeper
+from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote, open_sleeper
 from pisces.model.events import ProcessExit
 
 _END_CAP = 5.0
 _SIGNAL_CAP = 1.0
+_FAULTS_OF_NOTE = 256
 
 
 class KernelProcess:
-    """Made alive by `spawn`; `exit` is set when it has died, `cleared` when all it had started is gone too."""
+    """Made alive by `start` or `go_on_from`; `exit` is set when it has died, `cleared` when all it started is gone."""
 
     def __init__(self, zygote: Zygote) -> None:
         nonce = secrets.token_hex(8)
@@ -45,17 +52,88 @@ class KernelProcess:
         self._refusal = ""
         self._signals_under_way = 0
         self._signal_news = anyio.Event()
+        self._checkpoints_under_way: deque[NativeCheckpoint] = deque()
+        self._faults_in_all = 0
+        self._faults_at_look = 0
+        self._resident_mb = 0.0
+        self.faults = 0
+        """Page faults of the last cell."""
+        self.obstacle = ""
+        """Why the last checkpoint could not be made; empty when it could."""
 
     @property
     def alive(self) -> bool:
         """Whether it has not been seen to end."""
         return self.exit is None
 
-    def spawn(self, cwd: str, env: Mapping[str, str]) -> None:
-        """Ask the supervisor for the process; what becomes of it wakes whoever waits on the channels."""
-        request = {"cwd": cwd, "env": dict(env), "cookie": self._name, "nonce": self._nonce}
-        self._zygote.spawn(self._name, self, request, self.channels.guest_ends())
+    @property
+    def can_sleep(self) -> bool:
+        """Whether checkpoints of it can be made."""
+        return self._zygote.keeps_orphans
+
+    async def start(self, spec: LaunchSpec, cwd: str, deadline: Deadline) -> None:
+        """Have the process made, in this folder; what becomes of it wakes whoever waits on the channels."""
+        request = self._request(spec, cwd)
+        if not self._zygote.keeps_orphans:
+            self._zygote.spawn(self._name, self, request, self.channels.guest_ends())
+            self.channels.forget_guest_ends()
+            return
+        template = await self._zygote.template(deadline)
+        await self._wake(template, request, deadline)
+
+    async def go_on_from(self, sleeper: Sleeper, spec: LaunchSpec, deadline: Deadline) -> None:
+        """Have a checkpoint go on as this process."""
+        await self._wake(sleeper, self._request(spec, cwd=None), deadline)
+
+    async def _wake(self, sleeper: Sleeper, request: Mapping[str, Any], deadline: Deadline) -> None:
+        asleep = await sleeper.asleep(deadline)
+        self._zygote.adopt(self._name, self, asleep, self._name)
+        sleeper.wake(request, self.channels.guest_ends())
         self.channels.forget_guest_ends()
+
+    def _request(self, spec: LaunchSpec, cwd: str | None) -> dict[str, Any]:
+        return {
+            "cwd": cwd,
+            "env": dict(spec.injected),
+            "cookie": self._name,
+            "nonce": self._nonce,
+            "supervisor": self._zygote.pid,
+            "open_files": open_files_limit(),
+            "memory_limit_mb": spec.memory_limit_mb,
+        }
+
+    def checkpoint(self) -> NativeCheckpoint:
+        """Ask for a checkpoint, between cells. Raises `ConnectionError` when the process is gone."""
+        sleeper = open_sleeper()
+        checkpoint = NativeCheckpoint(self._zygote, sleeper)
+        try:
+            self.channels.send_with_descriptor(encode_request({"type": "checkpoint"}), sleeper.guest_end())
+        except ConnectionError:
+            sleeper.close()
+            raise
+        sleeper.forget_guest_end()
+        self._checkpoints_under_way.append(checkpoint)
+        return checkpoint
+
+    def on_checkpointed(self, frame: CheckpointedFrame) -> None:
+        """The kernel goes on after a checkpoint that it was asked for."""
+        checkpoint = self._checkpoints_under_way.popleft()
+        checkpoint.made(frame.blocked_us / 1000)
+        if frame.problem:
+            checkpoint.sleeper.fail(frame.problem)
+            self.obstacle = frame.problem
+
+    def on_faults(self, total: int) -> None:
+        """How many page faults the process has had in its life, as of the end of a cell."""
+        self.faults = total - self._faults_in_all
+        self._faults_in_all = total
+
+    def resident_mb(self) -> float:
+        """How much memory it holds. Looked at again only when it may have changed much: that takes 30 µs."""
+        if self._faults_in_all - self._faults_at_look > _FAULTS_OF_NOTE or not self._resident_mb:
+            self._faults_at_look = self._faults_in_all
+            self._resident_mb = _resident_mb(self._pid)
+        return self._resident_mb
 
     def interrupt(self) -> None:
         """SIGINT to its process group."""
@@ -139,3 +217,11 @@ def _start_time(pid: int) -> int:
             return int(file.read().rpartition(")")[2].split()[19])
     except OSError:
         return 0
+
+
+def _resident_mb(pid: int) -> float:
+    try:
+        with open(f"/proc/{pid}/statm", encoding="ascii") as file:
+            return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE") / (1 << 20)
+    except OSError:
+        return 0.0

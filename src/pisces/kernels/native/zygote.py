@@ -8,6 +8,7 @@ import array
 import asyncio
 import logging
 import os
+import secrets
 import signal
 import socket
 import subprocess
@@ -21,6 +22,7 @@ import msgspec
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.remains import end_remains
+from pisces.kernels.native.sleepers import Asleep, Sleeper
 from pisces.model.events import ProcessExit
 
 GUEST = Path(__file__).parents[2] / "guest"
@@ -30,6 +32,8 @@ NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), or have fewer sessions at
 _START_CAP = 30.0
 _END_CAP = 5.0
 _SEND_CAP = 2.0
+_WARM_UP_CAP = 60.0
+"""For the imports of the template, `python.preload` among them; the call's own deadline counts too."""
 
 _log = logging.getLogger(__name__)
 _ipc = logging.getLogger("pisces.ipc")
@@ -50,9 +54,12 @@ class KernelWatcher(Protocol):
 class Zygote:
     """One supervisor process, for one interpreter and one start-up environment."""
 
-    def __init__(self, interpreter: str, env: Mapping[str, str]) -> None:
+    def __init__(self, interpreter: str, env: Mapping[str, str], *, preload: Sequence[str], idle: float) -> None:
+        """It ends itself when it has had no kernel for `idle` seconds."""
         self._interpreter = interpreter
         self._env = env
+        self._preload = tuple(preload)
+        self._idle = idle
         self._loop = asyncio.get_running_loop()
         self._process: subprocess.Popen[bytes] | None = None
         self._socket: socket.socket | None = None
@@ -60,7 +67,13 @@ class Zygote:
         self._hello = anyio.Event()
         self._gone = anyio.Event()
         self._kernels: dict[str, KernelWatcher] = {}
-        self.has_subreaper = False
+        self._template: Sleeper | None = None
+        self._templating = anyio.Lock()
+        self.pid = 0
+        self.keeps_orphans = False
+        """Whether it is the parent of every process that a kernel leaves behind: without that, nothing can sleep."""
+        self.warnings: list[str] = []
+        """What the user should know about `python.preload`."""
 
     @property
     def alive(self) -> bool:
@@ -80,6 +93,9 @@ class Zygote:
             if not self.alive:
                 raise KernelStartError(f"{self._interpreter} could not run a kernel: {self._last_words()}")
             _startup.debug("supervisor up")
+            if self.keeps_orphans:
+                await self.template(deadline)
+                _startup.debug("template warm")
         except BaseException:
             with anyio.CancelScope(shield=True):
                 await self.stop()
@@ -95,7 +111,7 @@ class Zygote:
             raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
         try:
             self._process = subprocess.Popen(
-                [self._interpreter, str(GUEST / "__main__.py"), str(theirs.fileno())],
+                [self._interpreter, str(GUEST / "__main__.py"), str(theirs.fileno()), str(self._idle)],
                 pass_fds=[theirs.fileno()],
                 env=dict(self._env),
                 cwd="/",
@@ -123,10 +139,60 @@ class Zygote:
         if self._process is not None and self._process.stderr is not None:
             self._process.stderr.close()
 
+    async def template(self, deadline: Deadline) -> Sleeper:
+        """The process that new kernels come from; a new one where the last has died."""
+        async with self._templating:
+            while self._template is None or not self._template.usable:
+                self._template = await self._make_template(deadline)
+            return self._template
+
+    async def _make_template(self, deadline: Deadline) -> Sleeper | None:
+        """Have it import everything. None when a module has to be left out: then it should be tried again."""
+        name = secrets.token_hex(8)
+        sleeper = open_sleeper()
+        self._kernels[name] = _TemplateWatcher(sleeper)
+        self._send({"type": "template", "kernel": name, "preload": self._preload}, [sleeper.guest_end()])
+        sleeper.forget_guest_end()
+        try:
+            self.warnings += (await sleeper.asleep(deadline, _WARM_UP_CAP)).warnings
+        except (DeadlineExceeded, KernelStartError) as error:
+            sleeper.close()
+            self.kill(name)
+            if not self.alive:
+                raise KernelStartError(f"{self._interpreter} could not run a kernel: its supervisor ended") from error
+            if not self._preload or deadline.expired:
+                raise
+            self._leave_out(sleeper.failure.module if sleeper.failure else "", str(error))
+            return None
+        except BaseException:
+            sleeper.close()
+            self.kill(name)
+            raise
+        return sleeper
+
+    def _leave_out(self, module: str, why: str) -> None:
+        left_out = [module] if module in self._preload else self._preload
+        self._preload = tuple(name for name in self._preload if name not in left_out)
+        self.warnings.append(
+            f"python.preload: {', '.join(left_out)} cannot be shared by kernels and was left out: {why}"
+        )
+        _log.warning("%s", self.warnings[-1])
+
     def spawn(self, name: str, watcher: KernelWatcher, request: Mapping[str, Any], fds: Sequence[int]) -> None:
-        """Ask for a kernel; the watcher hears of what becomes of it."""
+        """Ask for a kernel that has never slept; the watcher hears of what becomes of it."""
         self._kernels[name] = watcher
         self._send({"type": "spawn", "kernel": name, **request}, fds)
+
+    def adopt(self, name: str, watcher: KernelWatcher, asleep: Asleep, cookie: str) -> None:
+        """Say that a sleeping process is about to be woken as a kernel; the watcher hears of what becomes of it."""
+        self._kernels[name] = watcher
+        pid, start_time = asleep.pid, asleep.start_time
+        self._send({"type": "adopt", "kernel": name, "pid": pid, "start_time": start_time, "cookie": cookie})
+
+    def take_warnings(self) -> tuple[str, ...]:
+        """What the user should know about `python.preload`; told once."""
+        warnings, self.warnings = tuple(self.warnings), []
+        return warnings
 
     def signal(self, name: str, signum: int) -> None:
         """Send a signal to the process group of a kernel; `on_signalled` tells that it has it, or is gone."""
@@ -201,7 +267,7 @@ class Zygote:
     def _handle(self, message: dict[str, Any]) -> None:
         kind = message["type"]
         if kind == "hello":
-            self.has_subreaper = message["subreaper"]
+            self.pid, self.keeps_orphans = message["pid"], message["subreaper"]
             self._hello.set()
             return
         watcher = self._kernels.get(message["kernel"])
@@ -227,9 +293,42 @@ class Zygote:
             self._socket = None
         self._hello.set()
         self._gone.set()
+        if self._template is not None:
+            self._template.close()
         kernels, self._kernels = self._kernels, {}
         if kernels:
             end_remains(kernels)
         for watcher in kernels.values():
             watcher.on_exited(ProcessExit(signal=signal.SIGKILL, detail="the supervisor process has ended"))
             watcher.on_cleared()
+
+
+class _TemplateWatcher:
+    """Nobody waits for the template but through its socket; only that it could not be forked has to be passed on."""
+
+    def __init__(self, sleeper: Sleeper) -> None:
+        self._sleeper = sleeper
+
+    def on_spawned(self, pid: int, start_time: int) -> None:
+        """It says itself when it is ready."""
+
+    def on_signalled(self) -> None:
+        """It gets no signals."""
+
+    def on_refused(self, reason: str) -> None:
+        self._sleeper.fail(f"Cannot fork a process: {reason}")
+
+    def on_exited(self, ended: ProcessExit) -> None:
+        self._sleeper.fail(f"The process that was to be the template {ended.describe()}")
+
+    def on_cleared(self) -> None:
+        """Nothing is left to be done."""
+
+
+def open_sleeper() -> Sleeper:
+    """A sleeper without a process yet. Raises `KernelStartError` when the system gives no more descriptors."""
+    try:
+        return Sleeper()
+    except OSError as error:
+        reason = f"Cannot open the socket of a sleeping kernel: {error.strerror or error}"
+        raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error

@@ -1,4 +1,4 @@
-"""The supervisors of one runtime: one for each interpreter and start-up environment, started when first needed."""
+"""The supervisors of one runtime: one for each interpreter, start-up environment and list of modules to preload."""
 
 import anyio
 
@@ -6,25 +6,27 @@ from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.zygote import Zygote
 
-_Key = tuple[str, tuple[tuple[str, str], ...]]
+_Key = tuple[str, tuple[tuple[str, str], ...], tuple[str, ...]]
 
 
 class ZygotePool:
     """Hands out supervisors; the first request for one starts it, others wait for that start."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, idle: float) -> None:
+        """A supervisor without kernels ends itself after `idle` seconds."""
+        self._idle = idle
         self._zygotes: dict[_Key, Zygote] = {}
         self._starting: dict[_Key, anyio.Lock] = {}
 
     async def get(self, spec: LaunchSpec, deadline: Deadline) -> Zygote:
         """A living supervisor for this interpreter and environment."""
-        key = (spec.interpreter, tuple(sorted(spec.env.items())))
+        key = (spec.interpreter, tuple(sorted(spec.env.items())), spec.preload)
         async with self._starting.setdefault(key, anyio.Lock()):
             zygote = self._zygotes.get(key)
             if zygote is None or not zygote.alive:
                 if zygote is not None:
                     await zygote.stop()
-                zygote = Zygote(spec.interpreter, spec.env)
+                zygote = Zygote(spec.interpreter, spec.env, preload=spec.preload, idle=self._idle)
                 await zygote.start(deadline)
                 self._zygotes[key] = zygote
             return zygote

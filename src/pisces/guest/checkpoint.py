@@ -1,0 +1,43 @@
+"""What a checkpoint has to know of the kernel it is a copy of: what will not be there when it goes on."""
+
+from __future__ import annotations
+
+import asyncio
+
+from . import fork_safety, processes
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+_MOST_NAMED = 20
+
+
+def facts_before_fork() -> dict[str, Any]:
+    """In the live kernel, just before the fork: what cannot be seen from the copy."""
+    fork_safety.before_fork()
+    return {"threads": fork_safety.lost_threads(), "by_value": fork_safety.by_value_reason()}
+
+
+def names_of_children(kernel: int) -> list[str]:
+    """The child processes that the kernel has at this moment, for the reader of a restore."""
+    names = [(pid, processes.name(pid)) for pid in processes.children(kernel)]
+    return [f"child process {name!r} ({pid})" for pid, name in names if name][:_MOST_NAMED]
+
+
+def give_up_tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
+    """The tasks that were pending: their loop is not run any more. Returns them for the reader of a restore."""
+    tasks = [task for task in asyncio.all_tasks(loop) if not task.done()]
+    for task in tasks:
+        task._log_destroy_pending = False  # type: ignore[attr-defined]  # The reader is told already.
+    return [f"asyncio task {task.get_name()!r}" for task in tasks][:_MOST_NAMED]
+
+
+def lost_variables(namespace: dict[str, Any], reserved: Collection[str]) -> list[str]:
+    """The variables that hold something which did not come along; what can be mended is mended."""
+    from . import fork_losses
+
+    own = {name: value for name, value in namespace.items() if name not in reserved and name[:1] != "_"}
+    fork_losses.revive_executors(own)
+    return fork_losses.lost_objects(own)[:_MOST_NAMED]

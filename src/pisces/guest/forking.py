@@ -1,0 +1,157 @@
+"""Forking copies of a kernel that are nobody's children: the one place where the guest itself forks a kernel.
+
+A copy belongs to the supervisor and shares no pipe, socket or file position with the process it was forked from, so
+that its sleep cannot be noticed by the code beside it. What user code forks is not our affair; hooks that have to know
+the difference ask `is_aside`.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+import socket
+import stat
+import sys
+import warnings
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+MARK = "pisces-asleep"
+"""Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
+
+_REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
+
+
+class _Fork:
+    """What is known of the fork under way, and of the one that made this process."""
+
+    aside = False
+    mark = -1
+
+
+def is_aside() -> bool:
+    """Whether the fork under way makes a copy of the kernel: then at-fork hooks for user code have nothing to do."""
+    return _Fork.aside
+
+
+def expect_forks() -> None:
+    """Python 3.12 warns of every fork of a process with threads; ours are made with that in mind."""
+    warnings.filterwarnings("ignore", message="This process .* is multi-threaded", module=__name__.replace(".", r"\."))
+
+
+def fork_aside() -> int:
+    """Fork a copy. 0 in the copy; in the original the pid of a process that ends at once, and is to be reaped later.
+
+    Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
+    Waiting for the process between would take four times as long as forking it.
+    """
+    random: Any = sys.modules.get("random")
+    random_state = random.getstate() if hasattr(random, "getstate") else None
+    mark = _open_mark()
+    _Fork.aside = True
+    try:
+        pid = os.fork()
+        if pid == 0:
+            _orphan_ourselves()
+    except OSError:
+        _close(mark)
+        raise
+    finally:
+        _Fork.aside = False
+    if pid:
+        _close(mark)
+        return pid
+    close_mark()
+    _Fork.mark = mark
+    if random_state is not None:
+        random.setstate(random_state)  # Python gives each forked process a new seed.
+    return 0
+
+
+def _orphan_ourselves() -> None:
+    """In the process between: fork once more and end. Not `setpgid`, which would forbid the copy its own session."""
+    try:
+        os.setsid()
+        if os.fork():
+            os._exit(0)
+    except BaseException:  # There is nobody to tell; the copy's socket closes, and that is heard.
+        os._exit(1)
+
+
+def _open_mark() -> int:
+    return os.memfd_create(MARK) if hasattr(os, "memfd_create") else -1
+
+
+def close_mark() -> None:
+    """We are not asleep any more, but a kernel like any other."""
+    _close(_Fork.mark)
+    _Fork.mark = -1
+
+
+def put_mark() -> None:
+    """We are going to sleep, without having been forked as a copy."""
+    close_mark()
+    _Fork.mark = _open_mark()
+
+
+def _close(fd: int) -> None:
+    if fd >= 0:
+        os.close(fd)
+
+
+def file_positions() -> dict[int, int]:
+    """Where the regular files that are open stand; taken before the fork, as the original may go on reading."""
+    positions: dict[int, int] = {}
+    for fd in _descriptors():
+        try:
+            if stat.S_ISREG(os.fstat(fd).st_mode):
+                positions[fd] = os.lseek(fd, 0, os.SEEK_CUR)
+        except OSError:
+            pass  # The descriptor of the listing itself, or a file that has no position.
+    return positions
+
+
+def let_go(positions: dict[int, int], *, keep: Collection[int]) -> list[int]:
+    """In a copy: share nothing with the original that either could notice. Returns the descriptors that went dead.
+
+    A pipe or a socket that a sleeping copy holds open would keep others waiting for its end: each gets, under the same
+    number, one end of a connection whose other end is closed. A regular file is opened anew, at its own position.
+    """
+    ours, theirs = socket.socketpair()
+    theirs.close()
+    dead = []
+    keep = {*keep, ours.fileno(), _Fork.mark}
+    for fd in _descriptors():
+        try:
+            mode = os.fstat(fd).st_mode
+            inheritable = os.get_inheritable(fd)
+        except OSError:
+            continue  # The descriptor of the listing.
+        if fd in keep or stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
+            continue
+        if stat.S_ISREG(mode):
+            _open_anew(fd, positions.get(fd), inheritable)
+        else:
+            os.dup2(ours.fileno(), fd, inheritable=inheritable)
+            dead.append(fd)
+    ours.close()
+    return dead
+
+
+def _open_anew(fd: int, position: int | None, inheritable: bool) -> None:
+    if position is None:
+        return
+    try:
+        own = os.open(f"/proc/self/fd/{fd}", fcntl.fcntl(fd, fcntl.F_GETFL) & _REOPENED_WITH | os.O_CLOEXEC)
+    except OSError:
+        return  # It may not be opened any more: then its position stays shared, as with every fork.
+    os.lseek(own, position, os.SEEK_SET)
+    os.dup2(own, fd, inheritable=inheritable)
+    os.close(own)
+
+
+def _descriptors() -> list[int]:
+    return [int(name) for name in os.listdir("/proc/self/fd")]

@@ -1,0 +1,32 @@
+"""A checkpoint of a native kernel: a sleeping copy of its process."""
+
+from pisces.kernels.native.sleepers import Sleeper
+from pisces.kernels.native.zygote import Zygote
+
+
+class NativeCheckpoint:
+    """Fulfils `kernels.base.Checkpoint`."""
+
+    def __init__(self, zygote: Zygote, sleeper: Sleeper) -> None:
+        self.zygote = zygote
+        """Whose child the copy is: only there can it be woken."""
+        self.sleeper = sleeper
+        self._blocked_ms: float | None = None
+
+    @property
+    def usable(self) -> bool:
+        """See `kernels.base.Checkpoint`."""
+        return self.sleeper.usable and self.zygote.alive
+
+    @property
+    def blocked_ms(self) -> float | None:
+        """See `kernels.base.Checkpoint`."""
+        return self._blocked_ms
+
+    def made(self, blocked_ms: float) -> None:
+        """The kernel goes on."""
+        self._blocked_ms = blocked_ms
+
+    def drop(self) -> None:
+        """See `kernels.base.Checkpoint`."""
+        self.sleeper.close()

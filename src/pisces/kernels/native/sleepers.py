@@ -1,0 +1,163 @@
+"""The host's end of a process that sleeps until it is wanted as a kernel: the template, or a checkpoint.
+
+Below is `guest/sleeper.py`, on the other end of a socket of its own. A sleeper can be woken again and again: the
+process that was woken becomes the kernel, and a copy of it sleeps on and says so. When the socket closes, it ends.
+"""
+
+import array
+import asyncio
+import logging
+import math
+import os
+import socket
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import anyio
+import msgspec
+
+from pisces.errors import DeadlineExceeded, KernelStartError
+from pisces.kernels.deadline import Deadline
+
+_ipc = logging.getLogger("pisces.ipc")
+_SAVE_SLACK = 2.0
+
+
+class Asleep(msgspec.Struct, frozen=True, tag_field="type", tag="asleep"):
+    """A process sleeps and can be woken; what should be known of it before."""
+
+    pid: int
+    start_time: int
+    by_value: str = ""
+    """Which library cannot go on after a fork; then only the variables can be had. Empty when all can go on."""
+    execution_count: int = 0
+    threads: tuple[str, ...] = ()
+    children: tuple[str, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Saved(msgspec.Struct, frozen=True, tag_field="type", tag="saved"):
+    """What could be written of its variables in the time given is written."""
+
+
+class Failed(msgspec.Struct, frozen=True, tag_field="type", tag="failed"):
+    """The process cannot be what it was to be; it ends."""
+
+    reason: str
+    module: str = ""
+    """The module of `python.preload` that is the cause; empty when it is something else."""
+
+
+_decoder = msgspec.json.Decoder(Asleep | Saved | Failed)
+
+
+class Sleeper:
+    """One of them; `usable` until it has died or was given up."""
+
+    def __init__(self) -> None:
+        """Raises `OSError` when the system gives no more descriptors."""
+        self._loop = asyncio.get_running_loop()
+        self._socket, theirs = socket.socketpair()
+        self._guest_end = theirs.detach()
+        self._socket.setblocking(False)
+        self._loop.add_reader(self._socket.fileno(), self._on_readable)
+        self._buffer = b""
+        self._news = anyio.Event()
+        self._asleep: Asleep | None = None
+        self._saved = False
+        self.failure: Failed | None = None
+        self.usable = True
+
+    def guest_end(self) -> int:
+        """The descriptor that the process gets; to be sent to it, then `forget_guest_end`."""
+        return self._guest_end
+
+    def forget_guest_end(self) -> None:
+        """Close our copy, so that the socket ends when the process does."""
+        if self._guest_end >= 0:
+            os.close(self._guest_end)
+            self._guest_end = -1
+
+    async def asleep(self, deadline: Deadline, cap: float = math.inf) -> Asleep:
+        """Wait until it can be woken. Raises `KernelStartError` when it never will, `DeadlineExceeded` when late."""
+        with deadline.scope(cap) as scope:
+            while self._asleep is None and self.usable:
+                await self._hear()
+        if self._asleep is not None:
+            return self._asleep
+        if scope.cancelled_caught:
+            raise DeadlineExceeded("A sleeping kernel did not answer in time")
+        raise KernelStartError(self.failure.reason if self.failure else "The sleeping process has ended", hint="")
+
+    def wake(self, request: Mapping[str, Any], fds: Sequence[int]) -> None:
+        """Have it go on as a kernel. It has to be asleep, and is asleep again when its copy says so."""
+        self._asleep = None
+        self._send({"type": "wake", **request}, fds)
+
+    async def save(self, fd: int, deadline: Deadline, *, seconds: float) -> None:
+        """Have its variables written to this file, as many as it can in these seconds."""
+        self._saved = False
+        self._send({"type": "save", "seconds": seconds}, [fd])
+        with deadline.scope(seconds + _SAVE_SLACK):
+            while not self._saved and self.usable:
+                await self._hear()
+        if not self._saved:
+            raise KernelStartError("The variables of the checkpoint could not be written", hint="")
+
+    def close(self) -> None:
+        """Give it up: the process ends."""
+        self.forget_guest_end()
+        if self._socket.fileno() >= 0:
+            self._loop.remove_reader(self._socket.fileno())
+            self._socket.close()
+        self.usable = False
+        self._asleep = None
+        self._news.set()
+
+    def fail(self, reason: str) -> None:
+        """It could not be made, for this reason."""
+        self.failure = self.failure or Failed(reason)
+        self.close()
+
+    async def _hear(self) -> None:
+        self._news = anyio.Event()
+        await self._news.wait()
+
+    def _send(self, message: Mapping[str, Any], fds: Sequence[int]) -> None:
+        data = msgspec.json.encode(message) + b"\n"
+        _ipc.debug("host to sleeper: %s", data)
+        try:
+            # A sleeper reads whatever comes, and a message is far smaller than what a socket takes at once.
+            self._socket.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
+        except OSError as error:
+            self.fail(f"the sleeping process has ended ({error.strerror or error})")
+
+    def _on_readable(self) -> None:
+        try:
+            data = self._socket.recv(1 << 16)
+        except BlockingIOError:
+            return
+        except ConnectionError:
+            data = b""
+        if not data:
+            self.close()
+            return
+        *lines, self._buffer = (self._buffer + data).split(b"\n")
+        for line in lines:
+            _ipc.debug("sleeper to host: %s", line)
+            self._take(line)
+        self._news.set()
+
+    def _take(self, line: bytes) -> None:
+        try:
+            message = _decoder.decode(line)
+        except (msgspec.DecodeError, UnicodeDecodeError) as error:
+            self.fail(f"it said what nobody understands: {error}")
+            return
+        match message:
+            case Asleep():
+                self._asleep = message
+            case Saved():
+                self._saved = True
+            case Failed():
+                self.failure = message
