@@ -20,8 +20,11 @@ MAX_REQUEST: Final = 32 * 1024 * 1024
 MAX_REPLY: Final = 512 * 1024 * 1024
 """A result with its pictures is a few megabytes; far above that, the other side is not one of ours."""
 
-RefusalKind = Literal["call", "settings", "failed"]
-"""Wrong parameters, wrong settings, or something that could not be done; the first two changed nothing."""
+RefusalKind = Literal["call", "settings", "ending", "failed"]
+"""Wrong parameters, wrong settings, a host that takes no more calls, or something that could not be done.
+
+Only with the last can anything have been done.
+"""
 
 
 class Place(msgspec.Struct, frozen=True):
@@ -32,6 +35,12 @@ class Place(msgspec.Struct, frozen=True):
     """`NAME=value`, each ended by a zero byte."""
     settings: dict[str, Any] = {}
     """What options of the command set, by dotted name."""
+
+    @classmethod
+    def here(cls, cwd: str, settings: dict[str, Any]) -> "Place":
+        """The place of this process, with a folder in the stead of its own."""
+        environ = b"".join(b"%b=%b\0" % pair for pair in os.environb.items())
+        return cls(os.fsencode(os.path.realpath(cwd)), environ, settings)
 
 
 class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
@@ -140,11 +149,6 @@ def decode_reply(line: bytes) -> Reply:
         return _replies.decode(line)
     except msgspec.DecodeError as error:
         raise NotUnderstood(f"The background host sent something that cannot be understood: {error}") from error
-
-
-def pack_environ(environ: dict[bytes, bytes]) -> bytes:
-    """An environment as bytes, exact also where it is not text."""
-    return b"".join(b"%b=%b\0" % pair for pair in environ.items())
 
 
 def unpack_environ(packed: bytes) -> dict[str, str]:

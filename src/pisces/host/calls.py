@@ -1,0 +1,129 @@
+"""Calls that come to the host: each finds the home of its session, runs, and is answered with what became of it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import anyio
+
+from pisces.host.connection import Connection
+from pisces.host.homes import Home, Homes
+from pisces.host.losses import Losses, with_loss
+from pisces.host.protocol import Call, Cancel, Output, Piece, SessionLine
+from pisces.model.results import Details, TextBlock, ToolResult
+from pisces.runtime import Runtime
+from pisces.sessions.transcript import OutputPiece
+from pisces.tools.base import CallContext, Tool
+from pisces.tools.python import DEFAULT_SESSION
+
+OWNER = "command line"
+"""Every client is the same person: what one of them was told, the others need not hear again."""
+
+
+class HostCalls:
+    """The sessions of the host, as its clients use them."""
+
+    def __init__(self, runtime: Runtime, losses: Losses) -> None:
+        self._runtime = runtime
+        self._losses = losses
+        self._homes = Homes(runtime)
+
+    @property
+    def sessions(self) -> tuple[SessionLine, ...]:
+        """The sessions that there are. One whose kernel never came up, and has no call, is none."""
+        names = {session.key.id for session in self._runtime.pool.sessions if session.generation or session.busy}
+        return tuple(SessionLine(name, self._homes.cwd_of(name)) for name in sorted(names))
+
+    @property
+    def names(self) -> set[str]:
+        """Their names."""
+        return {line.name for line in self.sessions}
+
+    @property
+    def unclosed(self) -> list[str]:
+        """The names of those that somebody still counts on, also of those that were ended to make room."""
+        return sorted({*self._homes.names, *self.names})
+
+    async def answer(self, call: Call, connection: Connection) -> ToolResult:
+        """Carry out a call. `Cancel`, or the end of the connection, stops it.
+
+        Raises the `PiscesError` of a tool that refuses the call.
+        """
+        abort = anyio.Event()
+        context = CallContext(
+            owner=OWNER,
+            on_output=_sender(connection, abort) if call.stream else None,
+            abort=abort,
+            read_with=call.read_with,
+            keep_going=call.keep_going,
+        )
+        refusal: Exception | None = None
+        async with anyio.create_task_group() as group:
+            group.start_soon(_watch, connection, abort)
+            try:
+                return await self._dispatch(call, context)
+            except Exception as error:  # noqa: BLE001 - raised outside: the group would wrap it
+                refusal = error
+            finally:
+                group.cancel_scope.cancel()
+                self._runtime.pool.disconnect(OWNER)
+                self._losses.follow(self.unclosed)
+        assert refusal is not None
+        raise refusal
+
+    async def _dispatch(self, call: Call, context: CallContext) -> ToolResult:
+        if call.tool != "python":
+            return await self._manage(call, context)
+        name = str(call.params.get("session") or DEFAULT_SESSION)
+        home = self._homes.enter(name, call.place)
+        try:
+            result = await _tool(home, call.tool).call(call.params, context)
+        finally:
+            if name in self.names:
+                self._homes.keep(name, home)
+        if "cwd" not in call.params and (sentence := home.visit(call.place)) is not None:
+            result = _with_notice(result, sentence)
+        if (why := self._losses.of(name)) is not None and name in self.names:
+            result = with_loss(result, why)
+            self._losses.told(name)
+        return result
+
+    async def _manage(self, call: Call, context: CallContext) -> ToolResult:
+        """A call about sessions, not in one."""
+        name, before = str(call.params.get("session", "")), self.names
+        result = await self._runtime.tool(call.tool, call.params, context=context)
+        if name in before and name not in self.names:
+            self._homes.leave(name)
+        for new in self.names - before:
+            self._homes.share(name, new)
+        if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
+            result = _with_notice(result, f"{why}.")
+            self._losses.told(name)
+        return result
+
+
+def _tool(home: Home, name: str) -> Tool:
+    return home.tools[name]
+
+
+async def _watch(connection: Connection, abort: anyio.Event) -> None:
+    """Stop the call when the client says so or hangs up."""
+    while not connection.gone and not abort.is_set():
+        request = await connection.receive()
+        if request is None or isinstance(request, Cancel):
+            abort.set()
+
+
+def _sender(connection: Connection, abort: anyio.Event) -> Any:
+    async def send(pieces: Sequence[OutputPiece]) -> None:
+        await connection.send(Output([Piece(record.index, record.title, text) for record, text in pieces]))
+        if connection.gone:
+            abort.set()
+
+    return send
+
+
+def _with_notice(result: ToolResult, sentence: str) -> ToolResult:
+    if isinstance(result.details, Details):
+        result.details.notices.append(sentence)
+    result.content[0] = TextBlock(f"{result.text}\n\n{sentence}")
+    return result

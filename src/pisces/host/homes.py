@@ -1,0 +1,98 @@
+"""Where each session of the host lives: the folder, the environment and the settings of the call that made it.
+
+A session is found by its name alone. So that it does not change under the feet of whoever uses it, a later call from
+another folder runs in it as it is.
+"""
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from pisces.errors import InvalidCall
+from pisces.host.protocol import Place, unpack_environ
+from pisces.runtime import Runtime
+from pisces.settings.load import load_settings
+from pisces.tools.base import Tool
+
+_INTERPRETER = "python.interpreter"
+
+
+class Home(msgspec.Struct, frozen=True):
+    """What a session has from its first call."""
+
+    cwd: Path
+    settings: Mapping[str, Any]
+    """What options of that call set."""
+    tools: Mapping[str, Tool]
+    visitors: set[Path]
+    """The other folders that it has been called from."""
+
+    def visit(self, place: Place) -> str | None:
+        """A sentence for the first call from each folder that is not the session's own; None for all others."""
+        here = Path(os.fsdecode(place.cwd))
+        if here == self.cwd or here in self.visitors:
+            return None
+        self.visitors.add(here)
+        return f"The session was made in {self.cwd}: its settings and its interpreter count, not those of {here}."
+
+
+class Homes:
+    """The homes of all sessions, by name."""
+
+    def __init__(self, runtime: Runtime) -> None:
+        self._runtime = runtime
+        self._homes: dict[str, Home] = {}
+
+    @property
+    def names(self) -> list[str]:
+        """Every session that was made and not closed since, also one that has been ended to make room."""
+        return list(self._homes)
+
+    def cwd_of(self, name: str) -> str:
+        """The folder that a session was made in, as text."""
+        home = self._homes.get(name)
+        return "" if home is None else os.fsencode(home.cwd).decode("utf-8", "replace")
+
+    def enter(self, name: str, place: Place) -> Home:
+        """The home of a session, or one from the place of this call: `keep` that once there is a session.
+
+        Raises `InvalidCall` when the call wants what cannot be had, and `SettingsError`.
+        """
+        home = self._homes.get(name)
+        if home is None:
+            return self._make(place)
+        wanted, given = place.settings.get(_INTERPRETER), home.settings.get(_INTERPRETER)
+        if wanted is not None and wanted != given:
+            was = f"was made with {given}" if given else "was made without naming an interpreter"
+            raise InvalidCall(
+                f"Session {name!r} cannot change to the interpreter {wanted}: it {was}.",
+                hint=f"Use another name, or end it first: pisces session close {name}",
+            )
+        return home
+
+    def keep(self, name: str, home: Home) -> None:
+        """The session has been made."""
+        self._homes.setdefault(name, home)
+
+    def share(self, parent: str, name: str) -> None:
+        """A new session has the home of another."""
+        if parent in self._homes:
+            self._homes[name] = self._homes[parent]
+
+    def leave(self, name: str) -> None:
+        """The session has been closed."""
+        self._homes.pop(name, None)
+
+    def _make(self, place: Place) -> Home:
+        cwd, environ = Path(os.fsdecode(place.cwd)), unpack_environ(place.environ)
+        if not cwd.is_dir():
+            raise InvalidCall(f"Working directory does not exist or is not a directory: {cwd}")
+        if load_settings(cwd, environ, place.settings).settings.python.kernel_mode == "per-call":
+            raise InvalidCall(
+                "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
+                hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
+            )
+        return Home(cwd, place.settings, self._runtime.tools_at(cwd, environ, place.settings), set())
