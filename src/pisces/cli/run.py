@@ -28,6 +28,8 @@ Exit code:
     type=float,
     help="Time for everything together: 30 unless given, at least 1, at most the setting python.maxTimeout.",
 )
+@click.option("--session", metavar="NAME", help="Run in this session, which is there for the next command too.")
+@click.option("--background", is_flag=True, help="With --session: do not wait; `pisces session wait` does.")
 @click.option("--reset", is_flag=True, help="Begin with a fresh kernel.")
 @click.option("--interpreter", metavar="PYTHON", help="The Python to run the code with: a path or a command.")
 @click.option("--keep-going", is_flag=True, help="Run the cells after a failed one too.")
@@ -39,6 +41,8 @@ def run(
     cwd: str | None,
     timeout: float | None,
     *,
+    session: str | None,
+    background: bool,
     reset: bool,
     interpreter: str | None,
     keep_going: bool,
@@ -58,9 +62,20 @@ def run(
       pisces run -c "import os; x = 41" -c "x + 1"
       pisces run analysis.py --timeout 300
       echo "print(6 * 7)" | pisces run
+
+    With --session the kernel stays when the command has ended, and the next command of the same session, from whatever
+    folder, finds what this one left. Ctrl+C interrupts the cell and keeps the session. `pisces session` lists such
+    sessions, takes cells back, branches and closes them.
+
+    \b
+      pisces run --session s -c "x = 41"
+      pisces run --session s -c "x + 1"
     """
-    from pisces.cli.run_cells import CellsToRun, Show, run_cells
+    from pisces.cli.cells_to_run import CellsToRun, Show
     from pisces.cli.source import read_cells
+
+    if background and session is None:
+        raise click.UsageError("--background needs --session: without one, everything ends with the command.")
 
     cells = read_cells(file, codes)
     settings = {} if interpreter is None else {"python.interpreter": _from_here(interpreter)}
@@ -69,8 +84,19 @@ def run(
         params["timeout"] = timeout
     if reset:
         params["reset"] = True
+    if background:
+        params["background"] = True
     show: Show = "json" if as_json else "whole" if no_stream else "live"
-    return run_cells(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
+    if session is None:
+        from pisces.cli.run_cells import run_cells
+
+        return run_cells(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
+    from pisces.cli.run_session import run_in_session
+
+    params["session"] = session
+    if cwd is not None:
+        params["cwd"] = os.path.abspath(cwd)
+    return run_in_session(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
 
 
 def _from_here(interpreter: str) -> str:

@@ -1,39 +1,21 @@
 """From cells to what is on the terminal: one call of the `python` tool, shown live, at its end, or as JSON."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, Literal
+from collections.abc import Sequence
 
 import anyio
 import click
-import msgspec
 
+from pisces.cli.cells_to_run import READ_WITH, CellsToRun, exit_code
 from pisces.cli.live import LiveCells
-from pisces.cli.main import FAILED, OUTPUT_CLOSED
+from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.shown import as_json, as_text, remarks
-from pisces.cli.signals import StopSignals
+from pisces.cli.signals import StopSignals, in_running_loop
 from pisces.cli.startup import stage
 from pisces.cli.terminal import LiveOutput
 from pisces.errors import InvalidCall
-from pisces.model.results import Details, ToolResult
+from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import CallContext
-
-READ_WITH: Final = "Run `pisces artifact {id}`"
-Show = Literal["live", "whole", "json"]
-"""Output while it comes, the result at its end as an agent gets it, or all of it as JSON."""
-
-_EXIT_CODES: Final = {"ok": 0, "timeout": 124, "interrupted": 130, "aborted": 130}
-
-
-class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What `pisces run` was asked for."""
-
-    cwd: str | None
-    settings: Mapping[str, Any]
-    params: Mapping[str, Any]
-    """The parameters of the `python` tool."""
-    keep_going: bool = False
-    show: Show = "live"
 
 
 def run_cells(wanted: CellsToRun) -> int:
@@ -53,7 +35,7 @@ class _RunningCells:
         runtime = Runtime(cwd=wanted.cwd, settings=wanted.settings)
         stage("settings")
         abort = anyio.Event()
-        with StopSignals(abort.set) as signals:
+        with StopSignals(in_running_loop(abort.set)) as signals:
             output = LiveOutput.standard(on_closed=abort.set)
             live = LiveCells(output, total=len(wanted.params["cells"]))
             result = await self._call(runtime, abort, live if wanted.show == "live" else None)
@@ -63,7 +45,7 @@ class _RunningCells:
             raise output.failure
         if output.closed:
             return OUTPUT_CLOSED
-        return signals.exit_code or _exit_code(result)
+        return signals.exit_code or exit_code(result)
 
     async def _call(self, runtime: Runtime, abort: anyio.Event, live: LiveCells | None) -> ToolResult:
         context = CallContext(
@@ -93,9 +75,3 @@ class _RunningCells:
         await output.drain()
         for remark in () if output.closed else said:
             click.echo(remark, err=True)
-
-
-def _exit_code(result: ToolResult) -> int:
-    if not isinstance(result.details, Details):
-        return FAILED if result.is_error else 0
-    return _EXIT_CODES.get(result.details.outcome, FAILED)

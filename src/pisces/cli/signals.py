@@ -1,6 +1,5 @@
 """Ctrl+C and SIGTERM while something runs: the first asks it to stop, the second ends the command at once."""
 
-import asyncio
 import os
 import signal
 from collections.abc import Callable
@@ -10,18 +9,25 @@ from typing import Any, Self
 _HANDLED = (signal.SIGINT, signal.SIGTERM)
 
 
-class StopSignals:
-    """While entered, inside a running event loop, the first signal calls `stop` in that loop.
+def in_running_loop(stop: Callable[[], object]) -> Callable[[], object]:
+    """A call of `stop` in the event loop that runs now, for a signal handler to make."""
+    import asyncio  # a command that talks to the background host has no loop
 
-    The handlers are Python's own and not the loop's, so that a second signal is heard even while a write to a stuck
-    terminal holds the loop. Kernels end with their host, however it ends.
+    loop = asyncio.get_running_loop()
+    return lambda: loop.call_soon_threadsafe(stop)
+
+
+class StopSignals:
+    """While entered, the first signal calls `stop`, in the handler.
+
+    The handlers are Python's own and not the event loop's, so that a second signal is heard even while a write to a
+    stuck terminal holds the loop. Kernels end with their host, however it ends.
     """
 
     def __init__(self, stop: Callable[[], object]) -> None:
         self.received: signal.Signals | None = None
         """The first signal, if one came."""
         self._stop = stop
-        self._loop = asyncio.get_running_loop()
         self._before: dict[signal.Signals, Any] = {}
 
     @property
@@ -43,4 +49,4 @@ class StopSignals:
         if self.received is not None:
             os._exit(128 + number)
         self.received = signal.Signals(number)
-        self._loop.call_soon_threadsafe(self._stop)
+        self._stop()

@@ -1,0 +1,83 @@
+"""`pisces run --session`: cells that run in the background host, shown here as if they ran here.
+
+Everything blocks: this process has one thing to do, and starts sooner without an event loop and a runtime.
+"""
+
+import os
+
+import click
+import msgspec
+
+from pisces.cli.blocking_output import BlockingOutput
+from pisces.cli.cells_to_run import READ_WITH, CellsToRun, exit_code
+from pisces.cli.main import OUTPUT_CLOSED
+from pisces.cli.shown import as_text, remarks
+from pisces.cli.signals import StopSignals
+from pisces.cli.startup import stage
+from pisces.host.client import HostClient, HostEnding, HostGone, disconnected, python_result
+from pisces.host.protocol import Call, Place
+from pisces.host.start import have_host
+from pisces.model.results import ToolResult
+
+
+def run_in_session(wanted: CellsToRun) -> int:
+    """Run the cells in their session, show what they say, and return the exit code.
+
+    Raises `InvalidCall`, `SettingsError`, and `PiscesError` when there is no host to run them.
+    """
+    stage("imports")
+    call = Call(
+        tool="python",
+        params=dict(wanted.params),
+        place=Place.here(wanted.cwd or os.getcwd(), wanted.settings),
+        stream=wanted.show == "live",
+        read_with=READ_WITH,
+        keep_going=wanted.keep_going,
+    )
+    while True:
+        client = have_host(os.environ)
+        stage("background host")
+        try:
+            return _RunningCall(client, call, wanted).run()
+        except HostEnding:
+            continue  # It was about to end when we came; the next one is ours.
+        finally:
+            client.close()
+
+
+class _RunningCall:
+    """One call, and what is shown of it."""
+
+    def __init__(self, client: HostClient, call: Call, wanted: CellsToRun) -> None:
+        self._client = client
+        self._call = call
+        self._wanted = wanted
+        self._output = BlockingOutput(cells=len(wanted.params["cells"]), on_closed=client.cancel)
+
+    def run(self) -> int:
+        output = self._output
+        with StopSignals(self._client.cancel) as signals:
+            try:
+                raw = self._client.call(self._call, output.take)
+                result = python_result(raw)
+            except HostGone:
+                result = disconnected(str(self._wanted.params["session"]))
+                raw = msgspec.Raw(msgspec.json.encode(result.to_dict()))
+            stage("first result")
+            self._show(result, bytes(raw))
+        if output.failure is not None:
+            raise output.failure
+        if output.closed:
+            return OUTPUT_CLOSED
+        return signals.exit_code or exit_code(result)
+
+    def _show(self, result: ToolResult, raw: bytes) -> None:
+        output, said = self._output, remarks(result) if self._wanted.show == "live" else ()
+        if self._wanted.show == "json":
+            output.write(raw.decode("utf-8") + "\n")
+        elif self._wanted.show == "whole":
+            output.write(as_text(result))
+        if said or output.is_terminal:
+            output.begin_line()
+        for remark in () if output.closed else said:
+            click.echo(remark, err=True)
