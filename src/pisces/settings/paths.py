@@ -40,6 +40,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.agent / "artifacts"
 
     @property
+    def journals(self) -> Path:
+        """What happened in each session."""
+        return self.agent / "sessions"
+
+    @property
     def host_socket(self) -> Path:
         """Where the background host listens, if a socket can have so long a path: see `pisces.host.files`."""
         return self.agent / "host.sock"
