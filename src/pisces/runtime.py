@@ -18,6 +18,7 @@ from pisces.kernels.registry import make_backend
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
 from pisces.sessions.jobs import Jobs
+from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnUpdate
 from pisces.settings.load import LoadedSettings, load_settings
@@ -103,7 +104,9 @@ class Runtime:
         python = self.settings.python
         self._backend = self._given_backend or make_backend(python.backend)
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
-        self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout)
+        mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
+        rule = CheckpointRule(mode, python.checkpoint_max_mb)
+        self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout, rule=rule)
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         jobs = Jobs(self._tasks, leave=self._pool.leave)

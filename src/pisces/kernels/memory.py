@@ -3,18 +3,17 @@
 A script (`memory_script`) says for each cell what happens, step by step. Everything above sees a kernel like any other.
 """
 
-import copy
 import signal
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
 from anyio.lowlevel import checkpoint
 
-from pisces.errors import DeadlineExceeded, KernelGone
-from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
+from pisces.kernels.base import Checkpoint, ExecuteRequest, LaunchSpec, Outlook, Revival
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.memory_script import Handler, MemoryExecution, MemoryProcess, Script
-from pisces.model.events import ProcessExit, Restore
+from pisces.kernels.memory_script import Handler, MemoryExecution, MemoryProcess, Script, copied
+from pisces.model.events import ProcessExit, Variable
 
 OnStart = Callable[[], Awaitable[None]]
 
@@ -47,10 +46,9 @@ class MemoryKernel:
         self._process = MemoryProcess()
 
     async def execute(self, request: ExecuteRequest) -> MemoryExecution:
-        if self._process is None or self._process.exit is not None:
-            raise KernelGone("The kernel has ended")
+        process = self._living()
         self.requests.append(request)
-        self._execution = MemoryExecution(self._process, request, self._handler)
+        self._execution = MemoryExecution(process, request, self._handler)
         return self._execution
 
     async def interrupt(self) -> None:
@@ -74,38 +72,102 @@ class MemoryKernel:
         if self._execution is not None:
             self._execution.wake()
 
+    def _living(self) -> MemoryProcess:
+        if self._process is None or self._process.exit is not None:
+            raise KernelGone("The kernel has ended")
+        return self._process
+
+
+class MemoryCheckpoint:
+    """A copy of a namespace, until it is dropped. A `broken` one is found out only when it is to be woken."""
+
+    def __init__(self, namespace: Mapping[str, Any], count: int, blocked_ms: float | None) -> None:
+        self.namespace = namespace
+        self.count = count
+        self.blocked_ms = blocked_ms
+        self.usable = True
+        self.broken = False
+
+    def drop(self) -> None:
+        self.usable = False
+
+    def wake(self, missing: tuple[str, ...]) -> MemoryProcess:
+        """A process that goes on from here, without the names that are missing."""
+        if self.broken or not self.usable:
+            raise KernelStartError("The checkpoint did not wake")
+        kept = {name: value for name, value in self.namespace.items() if name not in missing}
+        return MemoryProcess(copied(kept), self.count)
+
 
 class CheckpointingMemoryKernel(MemoryKernel):
-    """One that comes back from its death with the namespace of before the cell; fulfils `Checkpointing` too."""
+    """One that keeps its state, and lists it; fulfils `Checkpointing` and `Inspecting` too.
 
-    outcome = Restore("exact")
-    """How it comes back; names that are `missing` are not in the namespace then."""
-    _saved: Mapping[str, Any] = {}
+    A test sets what a checkpoint means (`prospect`, `blocked_ms`), how it comes back (`revival`; names that are
+    `missing` are not in the namespace then), and why there can be no checkpoint (`refusal`). `checkpoints` has all.
+    """
 
-    async def execute(self, request: ExecuteRequest) -> MemoryExecution:
-        self._saved = copy.deepcopy(self.namespace)
-        return await super().execute(request)
+    def __init__(
+        self, spec: LaunchSpec, handler: Handler, on_start: OnStart = checkpoint, *, revival: Revival | None = None
+    ) -> None:
+        super().__init__(spec, handler, on_start)
+        self.revival = revival or Revival("exact")
+        self.prospect = Outlook()
+        self.blocked_ms: float | None = 0.0
+        self.refusal = ""
+        self.checkpoints: list[MemoryCheckpoint] = []
+        self.family: list[MemoryKernel] = []
+        """Where branches are told of: the kernels of the backend."""
 
-    async def restore(self, deadline: Deadline) -> Restore | None:
+    def outlook(self) -> Outlook:
+        return self.prospect
+
+    async def checkpoint(self) -> MemoryCheckpoint:
+        process = self._living()
+        if self.refusal:
+            raise CheckpointError(f"There can be no checkpoint: {self.refusal}")
+        try:
+            namespace = copied(process.namespace)
+        except Exception as error:  # the values are a user's, and copying one may raise anything
+            raise CheckpointError(f"There can be no checkpoint: a value cannot be copied ({error})") from error
+        made = MemoryCheckpoint(namespace, process.count, self.blocked_ms)
+        self.checkpoints.append(made)
+        return made
+
+    async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
+        assert isinstance(checkpoint, MemoryCheckpoint)
         await self.kill()
-        kept = {name: value for name, value in self._saved.items() if name not in self.outcome.missing}
-        self._process = MemoryProcess(copy.deepcopy(kept))
+        self._process = checkpoint.wake(self.revival.missing)
         self._execution = None
-        return self.outcome
+        return self.revival
+
+    async def branch(
+        self, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline
+    ) -> "tuple[CheckpointingMemoryKernel, Revival]":
+        assert isinstance(checkpoint, MemoryCheckpoint)
+        branch = CheckpointingMemoryKernel(spec, self._handler, self._on_start, revival=self.revival)
+        branch._process = checkpoint.wake(self.revival.missing)
+        branch.family = self.family
+        self.family.append(branch)
+        return branch, self.revival
+
+    async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
+        namespace = self._living().namespace
+        return tuple(_described(name, namespace[name]) for name in sorted(namespace) if not name.startswith("_"))
 
 
 class MemoryBackend:
-    """Makes scripted kernels; `kernels` has all that it made, in order.
+    """Makes scripted kernels; `kernels` has all that it made, in order, and the branches of those.
 
-    `on_start` is awaited when a kernel starts: it may raise, or wait. With `restore`, kernels come back that way.
+    `on_start` is awaited when a kernel starts: it may raise, or wait. With `revival`, kernels keep checkpoints and
+    come back from them that way.
     """
 
     name = "memory"
 
-    def __init__(self, script: Script, *, on_start: OnStart = checkpoint, restore: Restore | None = None) -> None:
+    def __init__(self, script: Script, *, on_start: OnStart = checkpoint, revival: Revival | None = None) -> None:
         self._handler = script if callable(script) else _look_up_in(script)
         self._on_start = on_start
-        self._restore = restore
+        self._revival = revival
         self.kernels: list[MemoryKernel] = []
 
     def kernel(self, spec: LaunchSpec) -> MemoryKernel:
@@ -114,10 +176,10 @@ class MemoryBackend:
         return kernel
 
     def _make(self, spec: LaunchSpec) -> MemoryKernel:
-        if self._restore is None:
+        if self._revival is None:
             return MemoryKernel(spec, self._handler, self._on_start)
-        kernel = CheckpointingMemoryKernel(spec, self._handler, self._on_start)
-        kernel.outcome = self._restore
+        kernel = CheckpointingMemoryKernel(spec, self._handler, self._on_start, revival=self._revival)
+        kernel.family = self.kernels
         return kernel
 
     async def aclose(self) -> None:
@@ -127,3 +189,8 @@ class MemoryBackend:
 
 def _look_up_in(script: Mapping[str, Any]) -> Handler:
     return lambda request, namespace: script[request.code]
+
+
+def _described(name: str, value: object) -> Variable:
+    size = str(len(value)) if hasattr(value, "__len__") and not isinstance(value, type) else ""
+    return Variable(name, type(value).__name__, size)

@@ -4,9 +4,11 @@ Above is `memory`, which makes a kernel of it. A script stands for a user's code
 real process may do, such as wait to be interrupted, ignore that, hang or die.
 """
 
+import copy
 import traceback
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import ModuleType
 from typing import Any
 
 import anyio
@@ -155,6 +157,12 @@ class MemoryExecution:
             self._process.count += self._request.store_history
             done = msgspec.structs.replace(done, execution_count=self._process.count)
         events.append(done)
+
+
+def copied(namespace: Mapping[str, Any]) -> dict[str, Any]:
+    """A namespace of its own with the same values; modules are shared, as they are between a process and its fork."""
+    shared = [*(value for value in namespace.values() if isinstance(value, ModuleType)), namespace.get("__builtins__")]
+    return copy.deepcopy(dict(namespace), {id(value): value for value in shared})
 
 
 def _steps_of(handler: Handler, request: ExecuteRequest, namespace: dict[str, Any]) -> Iterator[Step]:

@@ -1,5 +1,7 @@
 """One try at a cell: what was seen of it, and what that means."""
 
+import time
+
 from pisces.model.events import Done
 from pisces.model.results import Outcome
 from pisces.sessions.recovery import DIED_BETWEEN_CALLS
@@ -11,13 +13,21 @@ _INTERRUPTED_CODE = 130
 class Attempt:
     """Filled in by the run while the cell goes on."""
 
-    def __init__(self) -> None:
+    def __init__(self, folder: str | None) -> None:
+        self.folder = folder
+        """Where the kernel was asked to go first."""
         self.began = False
         self.asked_for_input = False
         self.stopped = False
         """The call was to stop before the cell was done."""
         self.killed = False
         self.done: Done | None = None
+        self._sent_at = time.perf_counter()
+
+    @property
+    def duration_ms(self) -> float:
+        """How long it has been since this was begun."""
+        return round((time.perf_counter() - self._sent_at) * 1000, 3)
 
     @property
     def died(self) -> bool:

@@ -7,11 +7,14 @@ from collections.abc import Callable
 import anyio
 import msgspec
 
-from pisces.errors import DeadlineExceeded, SessionClosed
+from pisces.errors import DeadlineExceeded, SessionClosed, SessionError
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.kernels.deadline import Deadline
+from pisces.model.events import Restore
+from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.session import Session, SessionKey
+from pisces.sessions.session import Origin, Session, SessionKey
+from pisces.sessions.state import Place
 
 _LIVENESS_SECONDS = 5.0
 _SWEEP_SECONDS = 30.0
@@ -32,8 +35,11 @@ class _Loss(msgspec.Struct, frozen=True):
 class SessionPool:
     """Hands out sessions. `maintain` runs in a task of the owner's; `aclose` ends every session."""
 
-    def __init__(self, backend: Backend, *, max_kernels: int, idle_timeout: float) -> None:
+    def __init__(
+        self, backend: Backend, *, max_kernels: int, idle_timeout: float, rule: CheckpointRule | None = None
+    ) -> None:
         self._backend = backend
+        self._rule = rule or CheckpointRule()
         self._max_kernels = max_kernels
         self._idle_timeout = idle_timeout
         self._sessions: dict[SessionKey, Session] = {}
@@ -59,7 +65,7 @@ class SessionPool:
         alone = (key, owner) in self._own or (loss is not None and loss.alone)
         session = self._own.get((key, owner)) if alone else self._sessions.get(key)
         if session is None or session.closed:
-            session = Session(key, self._backend, launch, self)
+            session = Session(key, self._backend, launch, self, rule=self._rule)
             if alone:
                 self._own[key, owner] = session
             else:
@@ -75,10 +81,66 @@ class SessionPool:
             return session
         del session.owners[owner]
         session.take_news(owner)
-        own = Session(session.key, self._backend, launch, self)
+        own = Session(session.key, self._backend, launch, self, rule=self._rule)
         own.owners[owner] = True
         self._own[session.key, owner] = own
         return own
+
+    async def branch(
+        self,
+        session: Session,
+        new_id: str,
+        owner: str,
+        launch: Callable[[str], LaunchSpec],
+        deadline: Deadline,
+    ) -> Session:
+        """A new session that begins with the state of this one as it is now; from then on neither sees the other.
+
+        Its `origin` says how the state came along. Undo in it ends where it begins. Raises `SessionError` when the name
+        is taken, `CheckpointError` when the kernel cannot branch, `DeadlineExceeded`; then there is no new session.
+        """
+        key = msgspec.structs.replace(session.key, id=new_id)
+        self._refuse_taken(key, owner)
+        async with session.turn(deadline):
+            kernel = session.able_to_keep(await session.ensure_kernel(deadline))
+            here = await session.state.now(kernel)
+            place = Place(folder=here.folder, position=here.position, names=here.names)
+            branch = Session(key, self._backend, launch, self, rule=self._rule, place=place)
+            async with branch.turn(deadline):  # So that nobody ends it to make room.
+                try:
+                    await self.acquire_slot(branch, deadline)
+                    copy, revival = await kernel.branch(here.checkpoint, launch(here.folder), deadline)
+                except BaseException:
+                    self.release_slot(branch)
+                    raise
+                finally:
+                    here.checkpoint.drop()
+                branch.adopt(copy)
+                branch.origin = Origin(session.key.id, here.position, Restore(revival.how, 0, revival.missing))
+                await self._admit(branch, owner)
+        return branch
+
+    async def _admit(self, branch: Session, owner: str) -> None:
+        """The branch is there from now on, unless its name was taken meanwhile."""
+        try:
+            self._refuse_taken(branch.key, owner)
+        except SessionError:
+            await branch.end_kernel()
+            raise
+        self._losses.pop((branch.key, owner), None)
+        branch.owners[owner] = True
+        self._sessions[branch.key] = branch
+        with anyio.CancelScope(shield=True):
+            await branch.keep_at_start()
+
+    def _refuse_taken(self, key: SessionKey, owner: str) -> None:
+        if self._closed:
+            raise SessionClosed("The runtime has been closed")
+        taken = self._sessions.get(key) or self._own.get((key, owner))
+        if taken is not None and not taken.closed:
+            raise SessionError(
+                f"There is a session named {key.id!r} already", hint="Choose another name, or close that one first."
+            )
 
     async def leave(self, owner: str) -> None:
         """The owner is done: every session that nobody else holds ends."""
@@ -119,14 +181,15 @@ class SessionPool:
         """End the sessions that no connected owner holds and nobody has used for the idle time."""
         now = time.monotonic()
         for session in self.sessions:
-            idle = not session.busy and now - session.last_used >= self._idle_timeout
+            idle = not session.busy and not session.marked and now - session.last_used >= self._idle_timeout
             if idle and not any(session.owners.values()):
                 await self._evict(session, f"The session was idle for {self._idle_timeout:g} seconds and was ended")
 
     async def acquire_slot(self, session: Session, deadline: Deadline) -> None:
         """Leave to start a kernel; the least recently used idle session makes room, or the caller waits for one."""
         while len(self._with_kernel) >= self._max_kernels and session not in self._with_kernel:
-            victim = min((s for s in self._with_kernel if not s.busy), key=lambda s: s.last_used, default=None)
+            idle = (s for s in self._with_kernel if not s.busy)
+            victim = min(idle, key=lambda s: (s.marked, s.last_used), default=None)
             if victim is not None:
                 await self._evict(victim, f"The session was ended to make room: {self._max_kernels} kernels may be up")
                 continue

@@ -1,17 +1,25 @@
 """What becomes of the state when a kernel has died, or had to be killed: it comes back or is lost, and which is said.
 
-Above is `session`, which owns the kernel. Below is the one ability of a kernel that this is about.
+Above is `session`, which owns the kernel. Below are the session's checkpoints and a kernel's ability to wake one.
 """
+
+import logging
 
 import msgspec
 
+from pisces.errors import DeadlineExceeded, KernelError
 from pisces.kernels.base import Checkpointing, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore
+from pisces.sessions.state import SessionState
 
 DIED_BETWEEN_CALLS = "The kernel had ended since the last call"
 
-_RESTORE_CAP = 5.0
+_RESTORE_CAP = 30.0
+"""For one checkpoint: variables that are copied one by one take a while; waking a process takes milliseconds."""
+_RECOVERY_CAP = 45.0
+
+_log = logging.getLogger(__name__)
 
 
 class StateNews(msgspec.Struct, frozen=True):
@@ -28,21 +36,52 @@ class StateNews(msgspec.Struct, frozen=True):
 
     @classmethod
     def restored(cls, why: str, restore: Restore) -> "StateNews":
-        """The kernel is back from its last checkpoint."""
-        return cls("restored", f"{why}. {_describe(restore)}", restore)
+        """The kernel is back from a checkpoint."""
+        return cls("restored", f"{why}. {describe(restore)}", restore)
+
+    @classmethod
+    def nothing_to_lose(cls, why: str) -> "StateNews":
+        """The kernel is gone, but it knew nothing that a fresh one does not."""
+        text = f"{why}. No cell had finished before, so nothing is lost: a fresh kernel takes its place."
+        return cls("restored", text, Restore("exact"))
+
+    def then(self, later: "StateNews") -> "StateNews":
+        """Both, for somebody who has heard of neither: a loss is never hidden by what came back before or after it."""
+        if self.restore is None or later.restore is None:
+            return self if self.restore is None else later
+        how = self.restore.how if later.restore.how == "exact" else "by_value"
+        missing = tuple(dict.fromkeys(self.restore.missing + later.restore.missing))
+        restore = Restore(how, self.restore.cells_lost + later.restore.cells_lost, missing)
+        return StateNews("restored", f"{self.text} Then: {later.text}", restore)
 
 
-async def bring_back(kernel: Kernel, why: str) -> StateNews | None:
-    """Have a dead kernel go on from its last checkpoint; None if it has none, and stays dead."""
+async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews | None:
+    """Have a dead kernel go on from the newest checkpoint that wakes; None if none does, and it stays dead."""
     if not isinstance(kernel, Checkpointing):
         return None
-    restore = await kernel.restore(Deadline.after(_RESTORE_CAP))
-    return None if restore is None else StateNews.restored(why, restore)
+    deadline = Deadline.after(_RECOVERY_CAP)
+    for kept in state.checkpoints.backwards():
+        try:
+            revival = await kernel.restore(kept.checkpoint, Deadline.after(deadline.remaining(_RESTORE_CAP)))
+        except (KernelError, DeadlineExceeded) as error:
+            _log.warning("the checkpoint of after cell %d was not restored: %s", kept.position, error)
+            state.checkpoints.drop(kept)
+            continue
+        restore = Restore(revival.how, state.position - kept.position, revival.missing)
+        state.went_back_to(kept, exact=revival.how == "exact")
+        return StateNews.restored(why, restore)
+    return None
 
 
-def _describe(restore: Restore) -> str:
-    how = "exactly as it was" if restore.how == "exact" else "by value"
-    cells = "the last cell" if restore.cells_lost == 1 else f"the last {restore.cells_lost} cells"
-    lost = f" Lost: what {cells} did." if restore.cells_lost else ""
+def describe(restore: Restore) -> str:
+    """How a state came back, how far back that is, and what is not there, for a reader."""
+    how = "exactly" if restore.how == "exact" else "by value (the variables were copied into a fresh kernel)"
+    if not restore.cells_lost:
+        where = "to where the last finished cell had left it."
+    elif restore.cells_lost == 1:
+        where = "to where it was 1 cell earlier: what the last finished cell did is lost."
+    else:
+        lost = restore.cells_lost
+        where = f"to where it was {lost} cells earlier: what the last {lost} finished cells did is lost."
     missing = f" Not back: {', '.join(restore.missing)}." if restore.missing else ""
-    return f"The state of the last checkpoint was restored, {how}.{lost}{missing}"
+    return f"The state was restored {how}, {where}{missing}"

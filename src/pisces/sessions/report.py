@@ -29,8 +29,8 @@ class RunReport(msgspec.Struct, kw_only=True):
     outcome: Outcome = "ok"
     state: KernelState = "kept"
     restore: Restore | None = None
-    earlier_cells_kept: bool = True
-    """Whether what the cells before the failed one did is still there."""
+    lost_cells: list[int] = msgspec.field(default_factory=list)
+    """The indexes of cells of this call that finished, and whose doing is gone with the kernel."""
     variables: VariableChanges | None = None
     notices: list[str] = msgspec.field(default_factory=list)
     """What the reader must be told before anything else, about the state."""

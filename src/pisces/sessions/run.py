@@ -1,7 +1,7 @@
 """Running the cells of a call: one deadline, cancellation that waits for the cell to settle, and a truthful end."""
 
-import time
 from collections.abc import Sequence
+from functools import reduce
 
 import anyio
 
@@ -9,7 +9,7 @@ from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRest
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
-from pisces.model.events import AnyEvent, Done, InputRequested, Started
+from pisces.model.events import AnyEvent, Done, InputRequested, Started, VariableChanges
 from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.progress import Progress
 from pisces.sessions.recovery import StateNews
@@ -17,7 +17,7 @@ from pisces.sessions.report import RunOptions, RunReport, pending_records
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
-from pisces.sessions.variables import merge_changes
+from pisces.sessions.variables import merge_changes, trimmed
 
 _START_SLACK = 0.2
 """A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
@@ -46,6 +46,10 @@ class CallRun:
         self._stop = stop
         self._progress = progress
         self._told: StateNews | None = None
+        self._finished: list[tuple[int, int, VariableChanges | None]] = []
+        """Of the cells whose doing is still there: the position after it, its index, what it did to the names."""
+        self._not_kept = ""
+        """What the report says about the state of after the last cell not being kept."""
         self._joined_reset = options.reset and session.resetting
         progress.follow(records)
 
@@ -144,33 +148,53 @@ class CallRun:
         session = self._session
         kernel = await session.ensure_kernel(self._deadline)
         self._tell_news()
-        attempt = Attempt()
+        attempt = Attempt(self._folder_for(session))
         record.status = "running"
         self._transcript.begin(record, len(self.report.records))
         await self._progress.changed()
-        began = time.perf_counter()
+        request = ExecuteRequest(code=record.code, cwd=attempt.folder, inspect=self._options.inspect)
         try:
-            execution = await kernel.execute(self._request(record))
+            execution = await kernel.execute(request)
         except KernelGone:
             attempt.done = Done("crashed", state="lost")
         else:
             session.cell_began()
-            await self._follow(kernel, execution, attempt)
-        record.duration_ms = round((time.perf_counter() - began) * 1000, 3)
-        await self._look_after(attempt)
+            await self._follow(kernel, execution, attempt, record)
+        record.duration_ms = attempt.duration_ms
+        await self._look_after(attempt, record)
         self._transcript.end(ok=attempt.ok)
         return attempt
 
-    async def _look_after(self, attempt: Attempt) -> None:
-        """After a cell: a kernel that died comes back, or is cleared away, whatever happens to this call meanwhile."""
-        if not attempt.died:
-            self._session.cell_finished()
-            return
+    async def _look_after(self, attempt: Attempt, record: CellRecord) -> None:
+        """After a cell its state is kept; a kernel that died comes back, or is cleared away.
+
+        Whatever happens to this call meanwhile.
+        """
         with anyio.CancelScope(shield=True):
-            await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
-        self._tell_news()
-        restore = self.report.restore
-        self.report.earlier_cells_kept = restore is not None and not restore.cells_lost
+            if attempt.died:
+                await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
+                self._tell_news()
+                self._forget_lost_cells()
+            else:
+                await self._keep_state(attempt, record)
+
+    async def _keep_state(self, attempt: Attempt, record: CellRecord) -> None:
+        """The cell came to its own end; only the last word on whether that was kept is in the report."""
+        assert attempt.done is not None
+        session, notes = self._session, self.report.notes
+        session.cell_finished(attempt.done.variables, attempt.folder)
+        self._finished.append((session.position, record.index, attempt.done.variables))
+        if self._not_kept:
+            notes.remove(self._not_kept)
+        self._not_kept = await session.keep_after_cell(attempt.duration_ms)
+        if self._not_kept:
+            notes.append(self._not_kept)
+
+    def _forget_lost_cells(self) -> None:
+        """After a crash: what cells of this call did may be gone with the kernel."""
+        left = self._session.position
+        self.report.lost_cells += [index for position, index, _ in self._finished if position > left]
+        self._finished = [entry for entry in self._finished if entry[0] <= left]
 
     def _tell_news(self) -> None:
         news = self._session.take_news(self._options.owner)
@@ -180,13 +204,11 @@ class CallRun:
             self.report.restore = news.restore
             self.report.notices.append(news.text)
 
-    def _request(self, record: CellRecord) -> ExecuteRequest:
-        cwd = None
-        if self._options.cwd is not None and self._options.cwd != self._session.folder:
-            cwd = self._session.folder = self._options.cwd
-        return ExecuteRequest(code=record.code, cwd=cwd, inspect=self._options.inspect)
+    def _folder_for(self, session: Session) -> str | None:
+        """The folder to go to before the cell; None if that is where the session was sent last."""
+        return None if self._options.cwd == session.folder else self._options.cwd
 
-    async def _follow(self, kernel: Kernel, execution: Execution, attempt: Attempt) -> None:
+    async def _follow(self, kernel: Kernel, execution: Execution, attempt: Attempt, record: CellRecord) -> None:
         """Take events until the cell is done; when the call is to stop, see to it that the cell settles first."""
         try:
             with self._stop.scope():
@@ -201,7 +223,7 @@ class CallRun:
             with anyio.CancelScope(shield=True):
                 await self._settle(kernel, execution, attempt)
                 self._transcript.end(ok=False)
-                await self._look_after(attempt)
+                await self._look_after(attempt, record)
             raise
 
     async def _take(self, events: Sequence[AnyEvent], attempt: Attempt) -> None:
@@ -236,7 +258,8 @@ class CallRun:
         done, report = attempt.done, self.report
         assert done is not None
         record.execution_count = done.execution_count
-        report.variables = merge_changes(report.variables, done.variables)
+        changes: VariableChanges | None = None
+        report.variables = trimmed(reduce(merge_changes, (entry[2] for entry in self._finished), changes))
         report.notes += done.notes
         if done.process_exit is not None and not attempt.killed and done.process_exit.detail:
             report.notes.append(done.process_exit.detail)

@@ -1,22 +1,35 @@
-"""One session: a queue of calls in front of one kernel at a time, and the truth about what became of the last one."""
+"""One session: a queue of calls in front of one kernel at a time, and the truth about what became of the last one.
 
+Above is the pool, and `run`, which has the turn while it runs cells. Below are `state` (where the session stands),
+`recovery` and `going_back`, which take it somewhere else.
+"""
+
+import logging
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from typing import Protocol
 
 import anyio
 import msgspec
 
-from pisces.errors import SessionClosed, TooManyRestarts
-from pisces.kernels.base import Backend, Kernel, LaunchSpec
+from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, KernelGone, SessionClosed, TooManyRestarts
+from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import KernelState, Restore
+from pisces.model.events import KernelState, Restore, VariableChanges
 from pisces.model.results import KernelInfo, Phase
+from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.checkpoints import Kept
+from pisces.sessions.going_back import WentBack, go_back, undo_target
 from pisces.sessions.recovery import DIED_BETWEEN_CALLS, StateNews, bring_back
+from pisces.sessions.state import Place, SessionState
 from pisces.sessions.stop import StopSignal
+from pisces.sessions.variables import VariableList
 
 _CLOSE_WAIT = 3.0
 _MAX_DEATHS = 2
+
+_log = logging.getLogger(__name__)
 
 
 class SessionKey(msgspec.Struct, frozen=True):
@@ -25,6 +38,15 @@ class SessionKey(msgspec.Struct, frozen=True):
     id: str
     cwd: str
     interpreter: str
+
+
+class Origin(msgspec.Struct, frozen=True):
+    """Where a branch comes from."""
+
+    session: str
+    position: int
+    restore: Restore
+    """How the state came along, and what did not."""
 
 
 class KernelSlots(Protocol):
@@ -39,13 +61,20 @@ class Session:
     """Calls queue here and run one at a time. Whatever touches the kernel has its turn."""
 
     def __init__(
-        self, key: SessionKey, backend: Backend, launch: Callable[[str], LaunchSpec], slots: KernelSlots
+        self,
+        key: SessionKey,
+        backend: Backend,
+        launch: Callable[[str], LaunchSpec],
+        slots: KernelSlots,
+        *,
+        rule: CheckpointRule,
+        place: Place | None = None,
     ) -> None:
         self.key = key
         self.kernel: Kernel | None = None
         self.generation = 0
-        self.folder = key.cwd
-        """The folder that was last asked for: where a fresh kernel begins."""
+        self.state = SessionState(rule, place or Place(folder=key.cwd))
+        self.origin: Origin | None = None
         self.active_stop: StopSignal | None = None
         """Stops the call that has its turn."""
         self.last_used = time.monotonic()
@@ -64,10 +93,25 @@ class Session:
         self._finished_a_cell = False
 
     @property
+    def position(self) -> int:
+        """How many cells have finished."""
+        return self.state.position
+
+    @property
+    def folder(self) -> str:
+        """The folder that was last asked for: where a fresh kernel begins."""
+        return self.state.folder
+
+    @property
     def busy(self) -> bool:
         """Whether a call runs or waits here."""
         statistics = self._turns.statistics()
         return statistics.locked or statistics.tasks_waiting > 0
+
+    @property
+    def marked(self) -> bool:
+        """Whether somebody named a state of it, and so means to come back."""
+        return bool(self.state.checkpoints.named)
 
     @property
     def closed(self) -> bool:
@@ -99,6 +143,22 @@ class Session:
         self._turns.release()
         self._slots.session_idle()
 
+    @asynccontextmanager
+    async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
+        """Have the turn for a block. Raises `DeadlineExceeded` when it does not come in time."""
+        if not self.enter_turn_at_once():
+            with deadline.scope() as scope:
+                await self.enter_turn()
+            if scope.cancelled_caught:
+                raise DeadlineExceeded(
+                    f"The calls before this one in session {self.key.id!r} had not finished in time; nothing was done",
+                    hint="`session` with action interrupt stops the call that runs.",
+                )
+        try:
+            yield
+        finally:
+            self.leave_turn()
+
     async def has_kernel(self) -> bool:
         """Whether there is a living kernel."""
         return self.kernel is not None and await self.kernel.is_alive()
@@ -118,17 +178,22 @@ class Session:
         except BaseException:
             self._slots.release_slot(self)
             raise
+        self.adopt(kernel)
+        return kernel
+
+    def adopt(self, kernel: Kernel) -> None:
+        """This one is up, and the session's from now on; the session has a slot for it."""
         self.kernel = kernel
         self.generation += 1
         self._finished_a_cell = False
         self._phase = "ready"
-        return kernel
 
     async def reset(self, deadline: Deadline) -> None:
-        """Have a fresh kernel, and forget every trouble with the old one."""
+        """Have a fresh kernel, and forget every trouble with the old one. Named checkpoints stay."""
         self.resetting = True
         try:
             await self.end_kernel()
+            self.state.began_anew()
             self._deaths = 0
             self._news.clear()
             await self.ensure_kernel(deadline)
@@ -152,16 +217,22 @@ class Session:
     async def recover(self, why: str) -> None:
         """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why."""
         assert self.kernel is not None
-        news = await bring_back(self.kernel, why)
+        news = await bring_back(self.kernel, self.state, why)
         if news is not None:
-            self.generation += 1
-            self._phase = "ready"
+            self.came_back()
             self.announce(news)
             return
         if not self._finished_a_cell:
             self._deaths += 1
-        self.announce(StateNews.lost(why))
+        harmless = self.state.blank and isinstance(self.kernel, Checkpointing)
+        self.announce(StateNews.nothing_to_lose(why) if harmless else StateNews.lost(why))
+        self.state.began_anew()
         await self.end_kernel()
+
+    def came_back(self) -> None:
+        """The kernel goes on from a checkpoint, in another process."""
+        self.generation += 1
+        self._phase = "ready"
 
     def cell_began(self) -> None:
         """A cell runs."""
@@ -171,16 +242,98 @@ class Session:
         """The running cell has been interrupted and has not settled yet."""
         self._phase = "interrupted"
 
-    def cell_finished(self) -> None:
+    def cell_finished(self, changes: VariableChanges | None = None, folder: str | None = None) -> None:
         """A cell came to its own end, whatever its result: this kernel works."""
         self._phase = "ready"
         self._finished_a_cell = True
         self._deaths = 0
+        self.state.cell_finished(changes, folder)
 
-    def announce(self, news: StateNews) -> None:
-        """Something became of the state: each owner hears of it with its next call, of the first thing first."""
+    async def keep_after_cell(self, duration_ms: float) -> str:
+        """Keep the state of now, where the kernel can and it is worth it; a sentence about it if it was not kept."""
+        kernel = self.kernel
+        if not isinstance(kernel, Checkpointing):
+            return ""
+        try:
+            return await self.state.keep_after_cell(kernel, duration_ms)
+        except KernelGone:
+            return ""  # It died after the cell: whoever comes next finds that out, and says so.
+
+    async def keep_at_start(self) -> None:
+        """Keep the state that a branch begins with, unless checkpoints are off: a crash is to lead back to it."""
+        kernel, rule = self.kernel, self.state.policy.rule
+        if rule.mode != "off" and isinstance(kernel, Checkpointing):
+            try:
+                await self.state.keep(kernel)
+            except (CheckpointError, KernelGone) as error:
+                _log.warning("the state of the branch %r was not kept: %s", self.key.id, error)
+
+    async def checkpoint(self, name: str, deadline: Deadline) -> Kept:
+        """Keep the state of now under a name, in place of an earlier one of that name.
+
+        Raises `CheckpointError` when there can be none, and when there are too many.
+        """
+        if not name.strip():
+            raise InvalidCall("A checkpoint needs a name to be found by")
+        async with self.turn(deadline):
+            kernel = self.able_to_keep(await self.ensure_kernel(deadline))
+            return await self.state.keep(kernel, name)
+
+    def drop_checkpoint(self, name: str) -> None:
+        """Give a named checkpoint up. Raises `CheckpointError` when there is none of that name."""
+        self.state.checkpoints.drop(self.state.checkpoints.find(name))
+
+    async def restore_to(self, name: str | None, deadline: Deadline, *, owner: str = "") -> WentBack:
+        """Go to the state of a named checkpoint, else to the newest: one that was named, if there is any.
+
+        Every owner but the one who wanted it hears of it. Raises `CheckpointError` when there is none.
+        """
+        async with self.turn(deadline):
+            checkpoints = self.state.checkpoints
+            if name is not None:
+                return await go_back(self, checkpoints.find(name), deadline, owner=owner)
+            newest = next(iter([*reversed(checkpoints.named), *checkpoints.backwards()]), None)
+            if newest is None:
+                raise CheckpointError(f"Session {self.key.id!r} has no checkpoint to go back to")
+            return await go_back(self, newest, deadline, owner=owner)
+
+    async def undo(self, deadline: Deadline, *, steps: int = 1, owner: str = "") -> WentBack:
+        """Take the last cells back: go to the newest checkpoint of before them, which may be further back.
+
+        Every owner but the one who wanted it hears of it. Raises `CheckpointError` when none lies that far back.
+        """
+        async with self.turn(deadline):
+            return await go_back(self, undo_target(self.state, steps), deadline, owner=owner)
+
+    async def variables(self, deadline: Deadline) -> VariableList:
+        """What the namespace holds; while a cell runs, what it held when the last one had finished."""
+        if not self.enter_turn_at_once():
+            return self.state.names.listed()
+        try:
+            await self.recover_if_dead()
+            if self.kernel is not None and not isinstance(self.kernel, Inspecting):
+                return self.state.names.listed()
+            found = () if self.kernel is None else await self.kernel.variables(deadline)
+            self.state.names.replace(found)
+            return VariableList(found)
+        finally:
+            self.leave_turn()
+
+    def able_to_keep(self, kernel: Kernel) -> Checkpointing:
+        """The kernel, as one that keeps its state. Raises `CheckpointError` if it cannot."""
+        if isinstance(kernel, Checkpointing):
+            return kernel
+        raise CheckpointError(
+            f"Kernels of the backend {kernel.backend!r} cannot keep their state here",
+            hint="`pisces doctor` says what this machine can do.",
+        )
+
+    def announce(self, news: StateNews, *, but: str = "") -> None:
+        """Something became of the state: each owner hears of it with its next call, and of what had become of it."""
         for owner in self.owners:
-            self._news.setdefault(owner, news)
+            if owner != but:
+                known = self._news.get(owner)
+                self._news[owner] = news if known is None else known.then(news)
 
     def leave_news(self, owner: str, news: StateNews) -> None:
         """This owner alone is to hear of it with its next call."""
@@ -212,6 +365,7 @@ class Session:
                     self.active_stop.ask()
                 await self._turns.acquire()
             try:
+                self.state.checkpoints.drop_all()
                 await self.end_kernel()
             finally:
                 self._turns.release()

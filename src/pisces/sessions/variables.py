@@ -1,8 +1,54 @@
-"""Putting together what several cells did to the namespace."""
+"""What cells did to the namespace: put together, cut to what a result lists, and summed up to what is there now."""
+
+from collections.abc import Mapping
+
+import msgspec
 
 from pisces.model.events import Variable, VariableChanges
 
 _LISTED = 20
+
+
+class VariableList(msgspec.Struct, frozen=True):
+    """The names of a session, in order."""
+
+    variables: tuple[Variable, ...]
+    current: bool = True
+    """False while a cell runs, or has not been asked: this is how things stood when the last cell finished."""
+    complete: bool = True
+    """False when there may be more names than these, or some that are gone."""
+
+
+class Names:
+    """What the namespace holds, as the cells that finished have told; begun with None when that is not known."""
+
+    def __init__(self, known: Mapping[str, Variable] | None) -> None:
+        self._known = dict(known or {})
+        self.complete = known is not None
+
+    def apply(self, changes: VariableChanges | None) -> None:
+        """A cell finished and did this; None if nobody asked what."""
+        if changes is None:
+            self.complete = False
+            return
+        for variable in (*changes.added, *changes.changed):
+            self._known[variable.name] = variable
+        for name in changes.removed:
+            self._known.pop(name, None)
+        self.complete &= not changes.more
+
+    def replace(self, variables: tuple[Variable, ...]) -> None:
+        """The kernel itself has been asked: these are all."""
+        self._known = {variable.name: variable for variable in variables}
+        self.complete = True
+
+    def snapshot(self) -> Mapping[str, Variable] | None:
+        """A copy of what is known; None if that may not be all."""
+        return dict(self._known) if self.complete else None
+
+    def listed(self) -> VariableList:
+        """As of the last finished cell."""
+        return VariableList(tuple(self._known[name] for name in sorted(self._known)), False, self.complete)
 
 
 def merge_changes(first: VariableChanges | None, second: VariableChanges | None) -> VariableChanges | None:
@@ -24,17 +70,21 @@ def merge_changes(first: VariableChanges | None, second: VariableChanges | None)
         changed.pop(name, None)
         if added.pop(name, None) is None:
             removed.add(name)
-    return _bounded(added, changed, removed, first.more + second.more)
-
-
-def _bounded(added: dict[str, Variable], changed: dict[str, Variable], removed: set[str], more: int) -> VariableChanges:
-    room = _LISTED
-    kept_added = tuple(added[name] for name in sorted(added)[:room])
-    room -= len(kept_added)
-    kept_changed = tuple(changed[name] for name in sorted(changed)[:room])
-    room -= len(kept_changed)
-    kept_removed = tuple(sorted(removed)[:room])
-    listed = len(kept_added) + len(kept_changed) + len(kept_removed)
     return VariableChanges(
-        kept_added, kept_changed, kept_removed, more + len(added) + len(changed) + len(removed) - listed
+        tuple(added[name] for name in sorted(added)),
+        tuple(changed[name] for name in sorted(changed)),
+        tuple(sorted(removed)),
+        first.more + second.more,
     )
+
+
+def trimmed(changes: VariableChanges | None) -> VariableChanges | None:
+    """As many as a result lists, the others counted: first what was added, then what was changed, then removed."""
+    if changes is None:
+        return None
+    added = changes.added[:_LISTED]
+    changed = changes.changed[: _LISTED - len(added)]
+    removed = changes.removed[: _LISTED - len(added) - len(changed)]
+    told = len(changes.added) + len(changes.changed) + len(changes.removed)
+    left_out = told - len(added) - len(changed) - len(removed)
+    return VariableChanges(added, changed, removed, changes.more + left_out)

@@ -140,8 +140,15 @@ def _failure(report: RunReport) -> list[str]:
         return [f"{len(failed)} cells failed: {codes}."]
     number = failed[0].index + 1
     first = f"Cell {number} failed (exit code {failed[0].exit_code})."
-    if not report.earlier_cells_kept:
+    lost = [index + 1 for index in report.lost_cells if index < failed[0].index]
+    if number == 1 and report.state != "kept":
+        return [f"{first} Fix only cell 1."]
+    if lost and len(lost) == number - 1:
         return [f"{first} The state of the cells before it is lost: run them again."]
+    if len(lost) == 1:
+        return [f"{first} What cell {lost[0]} did is lost too: run it again."]
+    if lost:
+        return [f"{first} What cells {lost[0]} to {lost[-1]} did is lost too: run them again."]
     return [f"{first} Earlier cells succeeded; their state persists. Fix only cell {number}."]
 
 

@@ -5,20 +5,28 @@ import signal
 import anyio
 import pytest
 
-from pisces.errors import DeadlineExceeded, KernelGone, KernelStartError
-from pisces.kernels.base import Checkpointing, ExecuteRequest, LaunchSpec
+from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
+from pisces.kernels.base import Checkpointing, ExecuteRequest, Inspecting, LaunchSpec, Revival
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.memory import MemoryBackend, MemoryKernel
+from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend, MemoryKernel
 from pisces.kernels.memory_script import Die, Handler, IgnoreInterrupt, Script, Step, WaitFor, WaitForInterrupt
-from pisces.model.events import Done, Error, ProcessExit, Restore, Result, Started, Stream
+from pisces.model.events import Done, Error, ProcessExit, Result, Started, Stream, Variable
 from tests.fakes.drive import begin, ok, run
 
 SPEC = LaunchSpec("scripted", "/", {})
+EXACT = Revival("exact")
 
 
-async def started(script: Script, *, restore: Restore | None = None) -> MemoryKernel:
-    kernel = MemoryBackend(script, restore=restore).kernel(SPEC)
+async def started(script: Script) -> MemoryKernel:
+    kernel = MemoryBackend(script).kernel(SPEC)
     await kernel.start(Deadline.never())
+    return kernel
+
+
+async def keeping(script: Script, revival: Revival = EXACT) -> CheckpointingMemoryKernel:
+    kernel = MemoryBackend(script, revival=revival).kernel(SPEC)
+    await kernel.start(Deadline.never())
+    assert isinstance(kernel, CheckpointingMemoryKernel)
     return kernel
 
 
@@ -125,28 +133,81 @@ async def test_a_start_can_fail_or_take_too_long() -> None:
 
 
 async def test_only_a_kernel_that_can_come_back_says_so() -> None:
-    assert not isinstance(await started({}), Checkpointing)
-    assert isinstance(await started({}, restore=Restore("exact")), Checkpointing)
-
-
-async def test_a_restored_kernel_has_the_state_of_before_the_cell() -> None:
-    kernel = await started(counting(), restore=Restore("exact"))
-    await ok(kernel, "one")
-    await ok(kernel, "two")
-    assert (await run(kernel, "die")).done.state == "lost"
+    assert not isinstance(await started({}), Checkpointing | Inspecting)
+    kernel = await keeping({})
     assert isinstance(kernel, Checkpointing)
-    assert await kernel.restore(Deadline.never()) == Restore("exact")
-    assert await kernel.is_alive()
-    assert (await ok(kernel, "three")).result == 3
+    assert isinstance(kernel, Inspecting)
+
+
+async def test_a_restored_kernel_has_the_state_of_the_checkpoint_as_often_as_it_is_wanted() -> None:
+    kernel = await keeping(counting())
+    await ok(kernel, "one")
+    kept = await kernel.checkpoint()
+    await ok(kernel, "two")
+    for _ in range(2):
+        assert (await run(kernel, "die")).done.state == "lost"
+        assert await kernel.restore(kept, Deadline.never()) == Revival("exact")
+        again = await ok(kernel, "two again")
+        assert (again.result, again.done.execution_count) == (2, 2)
 
 
 async def test_what_is_missing_after_a_restore_is_not_there() -> None:
-    kernel = await started(counting(), restore=Restore("by_value", missing=("cells",)))
+    kernel = await keeping(counting(), Revival("by_value", missing=("cells",)))
     await ok(kernel, "one")
+    kept = await kernel.checkpoint()
     await run(kernel, "die")
-    assert isinstance(kernel, Checkpointing)
-    await kernel.restore(Deadline.never())
+    await kernel.restore(kept, Deadline.never())
     assert (await ok(kernel, "again")).result == 1
+
+
+async def test_a_branch_and_its_origin_do_not_see_each_other() -> None:
+    backend = MemoryBackend(counting(), revival=Revival("exact"))
+    kernel = backend.kernel(SPEC)
+    await kernel.start(Deadline.never())
+    await ok(kernel, "one")
+    assert isinstance(kernel, Checkpointing)
+    branch, _ = await kernel.branch(await kernel.checkpoint(), SPEC, Deadline.never())
+    await ok(kernel, "two")
+    assert (await ok(branch, "two")).result == 2
+    assert backend.kernels == [kernel, branch]
+
+
+@pytest.mark.parametrize("how", ["dropped", "broken"])
+async def test_a_checkpoint_that_does_not_wake_leaves_the_kernel_dead(how: str) -> None:
+    kernel = await keeping(counting())
+    kept = await kernel.checkpoint()
+    if how == "dropped":
+        kept.drop()
+    else:
+        kept.broken = True
+    assert kept.usable == (how == "broken")
+    with pytest.raises(KernelStartError):
+        await kernel.restore(kept, Deadline.never())
+    assert not await kernel.is_alive()
+
+
+async def test_there_is_no_checkpoint_of_a_dead_kernel_or_of_what_cannot_be_copied() -> None:
+    def handler(request: ExecuteRequest, namespace: dict[str, object]) -> list[Step]:
+        namespace["steps"] = (number for number in range(3))
+        return []
+
+    kernel = await keeping(handler)
+    await ok(kernel, "x")
+    with pytest.raises(CheckpointError, match="cannot be copied"):
+        await kernel.checkpoint()
+    await kernel.kill()
+    with pytest.raises(KernelGone):
+        await kernel.checkpoint()
+
+
+async def test_the_names_are_listed_in_order_and_without_private_ones() -> None:
+    def handler(request: ExecuteRequest, namespace: dict[str, object]) -> list[Step]:
+        namespace.update({"b": [1, 2], "a": 1, "_hidden": 0})
+        return []
+
+    kernel = await keeping(handler)
+    await ok(kernel, "x")
+    assert await kernel.variables(Deadline.never()) == (Variable("a", "int"), Variable("b", "list", "2"))
 
 
 async def test_closing_the_backend_ends_every_kernel() -> None:

@@ -8,6 +8,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from pisces.kernels.base import Revival
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Die, Hang, Step, WaitForInterrupt
 from pisces.model.events import Error, ProcessExit, Restore, Stream
@@ -142,17 +143,14 @@ async def test_a_loss_before_the_call_does_not_deny_what_its_own_cells_did(tmp_p
 
 
 async def test_a_state_that_came_back_is_told_with_what_is_missing(tmp_path: Path) -> None:
-    backend = MemoryBackend({"ok": [], "crash": CRASH}, restore=Restore("by_value", cells_lost=2, missing=("socket",)))
+    backend = MemoryBackend({"ok": [], "crash": CRASH}, revival=Revival("by_value", missing=("conn (socket)",)))
     async with scripted_runtime(backend, tmp_path) as runtime:
         await call(runtime, "ok")
         result = await call(runtime, "crash")
     first = result.text.splitlines()[0]
-    assert first.startswith(
-        "[State: restored] The kernel was ended by SIGSEGV. The state of the last checkpoint was restored, by value."
-    )
-    assert "2 cells" in first
-    assert "Not back: socket." in first
-    assert kernel_of(result).restore == Restore("by_value", 2, ("socket",))
+    assert first.startswith("[State: restored] The kernel was ended by SIGSEGV. The state was restored by value")
+    assert first.endswith("to where the last finished cell had left it. Not back: conn (socket).")
+    assert kernel_of(result).restore == Restore("by_value", 0, ("conn (socket)",))
     assert (kernel_of(result).generation, kernel_of(result).phase) == (2, "ready")
 
 
@@ -160,7 +158,7 @@ async def test_a_state_that_came_back_is_told_with_what_is_missing(tmp_path: Pat
 async def test_a_kernel_that_died_between_calls_comes_back_where_it_can(
     tmp_path: Path, noticed_by_the_pool: bool
 ) -> None:
-    backend = MemoryBackend({"ok": []}, restore=Restore("exact"))
+    backend = MemoryBackend({"ok": []}, revival=Revival("exact"))
     async with scripted_runtime(backend, tmp_path) as runtime:
         await call(runtime, "ok")
         backend.kernels[0].die(ProcessExit(signal=signal.SIGKILL))

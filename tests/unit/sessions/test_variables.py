@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pisces.model.events import Variable, VariableChanges
-from pisces.sessions.variables import merge_changes
+from pisces.sessions.variables import merge_changes, trimmed
 
 NAMES = st.sampled_from("abcdefgh")
 NAMESPACES = st.dictionaries(NAMES, st.integers(0, 3))
@@ -41,7 +41,7 @@ def test_cells_together_are_told_as_one(states: list[dict[str, int]]) -> None:
 def test_at_most_twenty_are_listed_and_the_others_counted() -> None:
     one = VariableChanges(tuple(Variable(f"a{n:02}", "int") for n in range(15)), (), ("gone",))
     two = VariableChanges(tuple(Variable(f"b{n:02}", "int") for n in range(15)), (Variable("c", "int"),))
-    merged = merge_changes(one, two)
+    merged = trimmed(merge_changes(one, two))
     assert merged is not None
     assert [variable.name for variable in merged.added] == [f"a{n:02}" for n in range(15)] + [
         f"b{n:02}" for n in range(5)

@@ -1,0 +1,142 @@
+"""The checkpoints that a session keeps: how many, which of them lead back from where it stands, and which go first.
+
+Above is `state`, which makes them and goes back to them. Below is a kernel's checkpoint, known by its contract only.
+"""
+
+import time
+from collections.abc import Iterator, Mapping
+from itertools import count
+
+import msgspec
+
+from pisces.errors import CheckpointError
+from pisces.kernels.base import Checkpoint
+from pisces.model.events import Variable
+
+MAX_AUTOMATIC = 8
+MAX_NAMED = 8
+
+
+class Kept(msgspec.Struct, frozen=True, kw_only=True, eq=False):
+    """A checkpoint, and where the session stood when it was made."""
+
+    checkpoint: Checkpoint
+    position: int
+    """How many cells had finished."""
+    folder: str
+    """The folder that had been asked for last."""
+    names: Mapping[str, Variable] | None
+    """What the namespace held, as far as it was known."""
+    name: str = ""
+    """Empty for one that was made automatically."""
+    made_at: float = msgspec.field(default_factory=time.time)
+    """In seconds since the epoch."""
+
+
+class Checkpoints:
+    """Those of one session. `add` and `go_back_to` tell it where the session stands.
+
+    A session that went back and then on again is on another way than before: a named checkpoint that it passed on the
+    old way can still be gone back to by its name, but it is not where a crash or an undo leads.
+    """
+
+    def __init__(self, max_mb: int) -> None:
+        self._max_mb = max_mb
+        self._kept: dict[int, Kept] = {}
+        self._way: list[int] = []
+        """The numbers of those that lead to where the session stands, oldest first."""
+        self._ways: dict[int, tuple[int, ...]] = {}
+        """For each, those that led to it."""
+        self._numbers = count(1)
+        self.reaches_start = True
+        """Whether none has been given up to make room on this way: undo leads to the beginning then."""
+
+    def __iter__(self) -> Iterator[Kept]:
+        """All that can be gone back to, oldest first."""
+        return iter([kept for kept in self._kept.values() if kept.checkpoint.usable])
+
+    @property
+    def named(self) -> list[Kept]:
+        """Those that somebody asked for, oldest first."""
+        return [kept for kept in self if kept.name]
+
+    def backwards(self, *, up_to: int | None = None) -> list[Kept]:
+        """Those that lead to where the session stands, newest first; only such as have at most `up_to` cells."""
+        way = [self._kept[number] for number in reversed(self._way)]
+        return [kept for kept in way if kept.checkpoint.usable and (up_to is None or kept.position <= up_to)]
+
+    def find(self, name: str) -> Kept:
+        """The one of that name. Raises `CheckpointError`, with the names that there are."""
+        for kept in self.named:
+            if kept.name == name:
+                return kept
+        names = ", ".join(repr(kept.name) for kept in self.named) or "none"
+        raise CheckpointError(f"There is no checkpoint named {name!r}. Named checkpoints: {names}.")
+
+    def make_sure_of_room(self, name: str) -> None:
+        """Raises `CheckpointError` when one more named checkpoint would be too many; the same name again is not."""
+        names = [kept.name for kept in self.named]
+        if name not in names and len(names) >= MAX_NAMED:
+            raise CheckpointError(
+                f"The session has {MAX_NAMED} named checkpoints already, which is as many as are kept: "
+                + ", ".join(map(repr, names)),
+                hint="Use one of these names again, or give one up: `session` with action checkpoint and drop: true.",
+            )
+
+    def add(self, kept: Kept, resident_mb: float) -> None:
+        """The session stands here now. One of the same name, and automatic ones beyond the bound, are given up."""
+        self._forget_unusable()
+        for number, other in list(self._kept.items()):
+            if kept.name and other.name == kept.name:
+                self._give_up(number)
+        number = next(self._numbers)
+        self._kept[number] = kept
+        self._ways[number] = tuple(self._way)
+        self._way.append(number)
+        automatic = [number for number, other in self._kept.items() if not other.name]
+        for surplus in automatic[: -self._automatic_bound(resident_mb)]:
+            self._give_up(surplus)
+            self.reaches_start = False
+
+    def drop(self, kept: Kept) -> None:
+        """Give this one up."""
+        for number, other in list(self._kept.items()):
+            if other is kept:
+                self._give_up(number)
+
+    def go_back_to(self, kept: Kept) -> None:
+        """The session stands at this one. Automatic ones that do not lead there are given up; named ones stay."""
+        number = next(number for number, other in self._kept.items() if other is kept)
+        self._take_way([*(other for other in self._ways[number] if other in self._kept), number])
+
+    def go_back_to_start(self) -> None:
+        """The session stands where it had not run anything. Automatic ones are given up; named ones stay."""
+        self._take_way([])
+        self.reaches_start = True
+
+    def drop_all(self) -> None:
+        """Give every one up."""
+        for number in list(self._kept):
+            self._give_up(number)
+
+    def _automatic_bound(self, resident_mb: float) -> int:
+        """How many automatic ones: what each of them holds for itself is not known, at worst it is all."""
+        affordable = MAX_AUTOMATIC if resident_mb <= 0 else int(self._max_mb // resident_mb)
+        return max(1, min(MAX_AUTOMATIC, affordable))
+
+    def _take_way(self, way: list[int]) -> None:
+        self._way = way
+        for number, other in list(self._kept.items()):
+            if not other.name and number not in way:
+                self._give_up(number)
+
+    def _forget_unusable(self) -> None:
+        for number, kept in list(self._kept.items()):
+            if not kept.checkpoint.usable:
+                self._give_up(number)
+
+    def _give_up(self, number: int) -> None:
+        self._kept.pop(number).checkpoint.drop()
+        del self._ways[number]
+        if number in self._way:
+            self._way.remove(number)

@@ -1,0 +1,117 @@
+"""Going to another state because somebody wants to: undo, and restore by name.
+
+Above is `session`, which has the turn. What is not in the process is not taken back by any of this: files, the
+network, other processes.
+"""
+
+from typing import Protocol
+
+import msgspec
+
+from pisces.errors import CheckpointError, DeadlineExceeded, KernelError
+from pisces.kernels.base import Checkpointing, Kernel
+from pisces.kernels.deadline import Deadline
+from pisces.model.events import Restore
+from pisces.sessions.checkpoints import Kept
+from pisces.sessions.recovery import StateNews
+from pisces.sessions.state import SessionState
+
+
+class WentBack(msgspec.Struct, frozen=True):
+    """Where the session stands now, and what that means."""
+
+    cells: int
+    """How many finished cells were taken back; below 0 when it went forward again, to a named checkpoint."""
+    position: int
+    """How many finished cells there are now."""
+    earliest: int
+    """The position that further undoing can come to; when it is `position`, this is the end."""
+    restore: Restore
+    name: str = ""
+    """The name of the checkpoint; empty for one without, and for a fresh kernel."""
+    fresh: bool = False
+    """Whether this is the beginning: a fresh kernel."""
+
+
+class Traveller(Protocol):
+    """A session, as far as this is concerned."""
+
+    state: SessionState
+    kernel: Kernel | None
+
+    async def ensure_kernel(self, deadline: Deadline) -> Kernel: ...
+    async def end_kernel(self) -> None: ...
+    async def recover(self, why: str) -> None: ...
+    def able_to_keep(self, kernel: Kernel) -> Checkpointing: ...
+    def came_back(self) -> None: ...
+    def announce(self, news: StateNews, *, but: str = "") -> None: ...
+
+
+def undo_target(state: SessionState, steps: int) -> Kept | None:
+    """The newest checkpoint of before the last cells; None for the beginning. Raises `CheckpointError` if none is."""
+    own = state.position - state.start
+    if own == 0:
+        what = "no cell has finished in it yet" if state.start == 0 else "no cell has finished since it was branched"
+        raise CheckpointError(f"There is nothing to undo in this session: {what}.")
+    if not 1 <= steps <= own:
+        raise CheckpointError(f"{steps} cells cannot be undone: the session has finished {own}.")
+    before = state.checkpoints.backwards(up_to=state.position - steps)
+    if before:
+        return before[0]
+    if state.start == 0 and state.checkpoints.reaches_start:
+        return None
+    raise CheckpointError(
+        f"This is the end of what can be undone: the session has finished {state.position} cells, and there is no "
+        f"checkpoint of before the last {'one' if steps == 1 else steps}.",
+        hint="`python` with reset: true starts again from a fresh kernel.",
+    )
+
+
+async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, owner: str) -> WentBack:
+    """Go on from this checkpoint, or from a fresh kernel; whoever has the turn. Every owner but this one is told."""
+    left = session.state.position
+    if kept is None:
+        session.able_to_keep(await _some_kernel(session, deadline))
+        await session.end_kernel()
+        session.state.began_anew(same_folder=False)
+        await session.ensure_kernel(deadline)
+        restore = Restore("exact")
+    else:
+        restore = await _wake(session, kept, deadline)
+    state = session.state
+    cells = left - state.position
+    session.announce(_news(cells, kept, restore), but=owner)
+    name = "" if kept is None else kept.name
+    return WentBack(cells, state.position, state.earliest, restore, name, kept is None)
+
+
+async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
+    kernel = session.able_to_keep(await _some_kernel(session, deadline))
+    try:
+        revival = await kernel.restore(kept.checkpoint, deadline)
+    except (KernelError, DeadlineExceeded) as error:
+        # Waking ends the live process first: what is left is what a crash would leave.
+        session.state.checkpoints.drop(kept)
+        await session.recover("The checkpoint that was to be gone back to did not wake")
+        raise CheckpointError(
+            f"The checkpoint of after {kept.position} cells could not be woken: {error}.",
+            hint="The session stands at the newest checkpoint that works; its next result says which.",
+        ) from error
+    session.state.went_back_to(kept, exact=revival.how == "exact")
+    session.came_back()
+    return Restore(revival.how, 0, revival.missing)
+
+
+async def _some_kernel(session: Traveller, deadline: Deadline) -> Kernel:
+    """The session's kernel, alive or dead; a fresh one if it has none."""
+    return session.kernel if session.kernel is not None else await session.ensure_kernel(deadline)
+
+
+def _news(cells: int, kept: Kept | None, restore: Restore) -> StateNews:
+    """For the others who hold the session."""
+    count = f"{abs(cells)} {'cell' if abs(cells) == 1 else 'cells'}"
+    where = f"taken back by {count}" if cells > 0 else f"taken forward by {count}" if cells < 0 else "restored"
+    to = "a fresh kernel" if kept is None else f"the checkpoint {kept.name!r}" if kept.name else "a checkpoint"
+    told = msgspec.structs.replace(restore, cells_lost=max(0, cells))
+    missing = f" Not back: {', '.join(restore.missing)}." if restore.missing else ""
+    return StateNews("restored", f"Somebody who shares this session has had it {where}, to {to}.{missing}", told)

@@ -1,0 +1,144 @@
+"""Where a session stands, and what it can go back to: the number of its finished cells, its folder, names, checkpoints.
+
+Above is `session`, which owns one of these and the kernel that it is about. Below are the policy, the kept
+checkpoints, and the ability of a kernel to make them.
+"""
+
+from collections.abc import Mapping
+
+import msgspec
+
+from pisces.errors import CheckpointError
+from pisces.kernels.base import Checkpoint, Checkpointing, Outlook
+from pisces.model.events import Variable, VariableChanges
+from pisces.sessions.checkpoint_policy import CheckpointPolicy, CheckpointRule, Skip
+from pisces.sessions.checkpoints import Checkpoints, Kept
+from pisces.sessions.variables import Names
+
+
+class Place(msgspec.Struct, frozen=True, kw_only=True):
+    """Where a session begins."""
+
+    folder: str
+    position: int = 0
+    """How many cells the session that it was branched from had finished."""
+    names: Mapping[str, Variable] | None = {}
+    """What the namespace holds; None if that is not known."""
+
+
+class SessionState:
+    """Changed only by whoever has the session's turn."""
+
+    def __init__(self, rule: CheckpointRule, place: Place) -> None:
+        self.start = place.position
+        """The session's own beginning: what was before it, in another session, cannot be gone back to."""
+        self.position = place.position
+        """How many cells have finished, whatever came of them."""
+        self.folder = place.folder
+        """The folder that was last asked for: where a fresh kernel begins."""
+        self.names = Names(place.names)
+        self.policy = CheckpointPolicy(rule)
+        self.checkpoints = Checkpoints(rule.max_mb)
+        self._first_folder = place.folder
+        self._unmeasured: tuple[Kept, float] | None = None
+
+    @property
+    def blank(self) -> bool:
+        """Whether a fresh kernel is all that there was: no cell has finished, here or where this was branched from."""
+        return self.position == 0
+
+    @property
+    def earliest(self) -> int:
+        """The position that undo can go back to, one step after the other."""
+        if self.start == 0 and self.checkpoints.reaches_start:
+            return 0
+        return min((kept.position for kept in self.checkpoints.backwards()), default=self.position)
+
+    def cell_finished(self, changes: VariableChanges | None, folder: str | None) -> None:
+        """One more cell came to its own end, and did this; `folder` if it was asked to go there first."""
+        self.position += 1
+        self.names.apply(changes)
+        if folder is not None:
+            self.folder = folder
+
+    async def keep_after_cell(self, kernel: Checkpointing, duration_ms: float) -> str:
+        """Make a checkpoint if that is worth its cost; otherwise say why not, as a sentence for the reader."""
+        self._learn_cost()
+        outlook = kernel.outlook()
+        decision = self.policy.after_cell(outlook, duration_ms)
+        if isinstance(decision, Skip):
+            return self._skipped(decision.reason)
+        try:
+            await self._make(kernel, outlook, "")
+        except CheckpointError as error:
+            return self._skipped(str(error))
+        return ""
+
+    async def keep(self, kernel: Checkpointing, name: str = "") -> Kept:
+        """Make a checkpoint, whatever it costs. Raises `CheckpointError` when there can be none, or `KernelGone`."""
+        outlook = self._possible(kernel)
+        if name:
+            self.checkpoints.make_sure_of_room(name)
+        return await self._make(kernel, outlook, name)
+
+    async def now(self, kernel: Checkpointing) -> Kept:
+        """A checkpoint for the caller, who drops it; the session does not keep it. Raises as `keep`."""
+        self._possible(kernel)
+        made = await kernel.checkpoint()
+        self.policy.made()
+        return self._here(made, "")
+
+    def went_back_to(self, kept: Kept, *, exact: bool) -> None:
+        """The kernel goes on from this checkpoint."""
+        self.position = kept.position
+        self.folder = kept.folder
+        self.names = Names(kept.names if exact else None)
+        self.checkpoints.go_back_to(kept)
+        self.policy.began_anew(above=True)
+
+    def began_anew(self, *, same_folder: bool = True) -> None:
+        """There is, or will be, a fresh kernel: in the folder that was asked for last, or in the first one again."""
+        self.start = self.position = 0
+        self.folder = self.folder if same_folder else self._first_folder
+        self._first_folder = self.folder
+        self.names = Names({})
+        self.checkpoints.go_back_to_start()
+        self.policy.began_anew(above=False)
+
+    async def _make(self, kernel: Checkpointing, outlook: Outlook, name: str) -> Kept:
+        kept = self._here(await kernel.checkpoint(), name)
+        self.checkpoints.add(kept, outlook.resident_mb)
+        self.policy.made()
+        self._unmeasured = (kept, outlook.resident_mb)
+        return kept
+
+    def _here(self, made: Checkpoint, name: str) -> Kept:
+        names = self.names.snapshot()
+        return Kept(checkpoint=made, position=self.position, folder=self.folder, names=names, name=name)
+
+    def _possible(self, kernel: Checkpointing) -> Outlook:
+        outlook = kernel.outlook()
+        obstacle = self.policy.obstacle(outlook)
+        if obstacle:
+            raise CheckpointError(f"No checkpoint can be made: {obstacle}.")
+        return outlook
+
+    def _learn_cost(self) -> None:
+        """A checkpoint tells what it took after it was made: hear it before the next one is thought about."""
+        if self._unmeasured is not None:
+            kept, resident_mb = self._unmeasured
+            blocked_ms = kept.checkpoint.blocked_ms
+            if blocked_ms is not None:
+                self.policy.measured(blocked_ms, resident_mb)
+                self._unmeasured = None
+
+    def _skipped(self, reason: str) -> str:
+        if not reason:
+            return ""
+        newest = next(iter(self.checkpoints.backwards()), None)
+        if newest is None:
+            last = "there is none to go back to"
+        else:
+            back = self.position - newest.position
+            last = f"the last one is {back} {'cell' if back == 1 else 'cells'} back"
+        return f"No checkpoint was made after this cell ({reason}); {last}."
