@@ -17,8 +17,8 @@ from pisces.kernels.base import Backend
 from pisces.kernels.registry import make_backend
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
-from pisces.sessions.jobs import Jobs
 from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.jobs import Jobs
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnUpdate
 from pisces.settings.load import LoadedSettings, load_settings
@@ -160,6 +160,13 @@ class Runtime:
         params |= {name: True for name, wanted in (("reset", reset), ("background", background)) if wanted}
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
         return await self._tool("python").call(params, context)
+
+    async def session(self, action: str, **params: Any) -> ToolResult:
+        """Look at sessions, their state and their jobs, or act on them: what the `session` tool does.
+
+        Raises `InvalidCall` for wrong parameters only.
+        """
+        return await self._tool("session").call({"action": action, **params}, CallContext())
 
     async def leave(self, owner: str) -> None:
         """This owner is done: its sessions that nobody else holds end; one in which a job of its runs, after that."""

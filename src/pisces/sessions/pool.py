@@ -228,6 +228,11 @@ class SessionPool:
             self._losses.popitem(last=False)
         await self.end(session)
 
+    async def close(self, session: Session, owner: str) -> None:
+        """End one session because this owner wants to: every other one that holds it hears of it with its next call."""
+        session.owners.pop(owner, None)
+        await self._evict(session, "Somebody who shared the session closed it")
+
     async def end(self, session: Session) -> None:
         """End one session, whoever holds it."""
         if self._sessions.get(session.key) is session:

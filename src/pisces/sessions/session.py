@@ -84,7 +84,8 @@ class Session:
         self._news: dict[str, StateNews] = {}
         """What became of the state since an owner was last told of it, by owner; told with its next call."""
         self._backend = backend
-        self._launch = launch
+        self.launch = launch
+        """How a kernel of this session is made, in which folder."""
         self._slots = slots
         self._turns = anyio.Lock(fast_acquire=True)
         self._closing = False
@@ -171,7 +172,7 @@ class Session:
         if self._deaths >= _MAX_DEATHS:
             raise TooManyRestarts
         await self._slots.acquire_slot(self, deadline)
-        kernel = self._backend.kernel(self._launch(self.folder))
+        kernel = self._backend.kernel(self.launch(self.folder))
         self._phase = "provisioning"
         try:
             await kernel.start(deadline)

@@ -139,17 +139,21 @@ def _failure(report: RunReport) -> list[str]:
         codes = ", ".join(f"cell {record.index + 1} (exit code {record.exit_code})" for record in failed)
         return [f"{len(failed)} cells failed: {codes}."]
     number = failed[0].index + 1
-    first = f"Cell {number} failed (exit code {failed[0].exit_code})."
-    lost = [index + 1 for index in report.lost_cells if index < failed[0].index]
+    return [f"Cell {number} failed (exit code {failed[0].exit_code}). {_what_to_run(report, number)}"]
+
+
+def _what_to_run(report: RunReport, number: int) -> str:
+    """What is left of the cells before the one that failed, and what follows from that."""
+    lost = [index + 1 for index in report.lost_cells if index < number - 1]
     if number == 1 and report.state != "kept":
-        return [f"{first} Fix only cell 1."]
+        return "Fix only cell 1."
     if lost and len(lost) == number - 1:
-        return [f"{first} The state of the cells before it is lost: run them again."]
+        return "The state of the cells before it is lost: run them again."
     if len(lost) == 1:
-        return [f"{first} What cell {lost[0]} did is lost too: run it again."]
+        return f"What cell {lost[0]} did is lost too: run it again."
     if lost:
-        return [f"{first} What cells {lost[0]} to {lost[-1]} did is lost too: run them again."]
-    return [f"{first} Earlier cells succeeded; their state persists. Fix only cell {number}."]
+        return f"What cells {lost[0]} to {lost[-1]} did is lost too: run them again."
+    return f"Earlier cells succeeded; their state persists. Fix only cell {number}."
 
 
 def _json_block(number: int, value: object) -> TextBlock:

@@ -2,9 +2,10 @@
 
 from pisces.tools.base import Services, Tool
 from pisces.tools.python import PythonTool
+from pisces.tools.session import SessionTool
 
 
 def make_tools(services: Services) -> dict[str, Tool]:
     """Every tool, by name."""
-    tools: list[Tool] = [PythonTool(services)]
+    tools: list[Tool] = [PythonTool(services), SessionTool(services)]
     return {tool.name: tool for tool in tools}

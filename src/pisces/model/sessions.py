@@ -1,0 +1,73 @@
+"""Sessions as the `session` tool tells of them: values only."""
+
+from typing import Any, Literal
+
+import msgspec
+
+from pisces.model.events import Variable
+from pisces.model.results import JobInfo, Phase
+
+SessionAction = Literal[
+    "list", "checkpoint", "restore", "undo", "branch", "interrupt", "close", "variables", "jobs", "wait", "cancel",
+    "output",
+]  # fmt: skip
+
+
+class CheckpointInfo(msgspec.Struct, frozen=True):
+    """A checkpoint that somebody named."""
+
+    name: str
+    cells: int
+    """How many cells of the session had finished when it was made."""
+    made: str
+    """ISO 8601 in UTC."""
+
+
+class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
+    """A session as it is now."""
+
+    id: str
+    interpreter: str
+    folder: str
+    """Where its kernel was last asked to work."""
+    phase: Phase
+    busy: bool
+    idle_seconds: float
+    """Since the last call ended, or began if it runs."""
+    generation: int
+    """How many processes it has had."""
+    cells: int
+    """How many cells have finished, on the way to the present state."""
+    automatic_checkpoints: int = 0
+    checkpoints: tuple[CheckpointInfo, ...] = ()
+    jobs: tuple[str, ...] = ()
+    """The ids of jobs that run or wait in it."""
+    memory_mb: float | None = None
+    """What its kernel holds, where that is known without asking it."""
+
+
+class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
+    """The structured half of a result of the `session` tool; what an action has nothing to say about is left out."""
+
+    action: SessionAction
+    session: str = ""
+    """The session that was acted on, or made."""
+    sessions: list[SessionInfo] = msgspec.field(default_factory=list)
+    jobs: list[JobInfo] = msgspec.field(default_factory=list)
+    job: JobInfo | None = None
+    result: Any = None
+    """What a job came to: the details of the `python` tool."""
+    checkpoint: str = ""
+    cells: int | None = None
+    """How many cells have finished, on the way to the present state."""
+    cells_taken_back: int | None = None
+    how: str = ""
+    """How the state came back: `exact`, `by_value`, or `fresh` for the beginning of the session."""
+    missing: list[str] = msgspec.field(default_factory=list)
+    """What did not come back."""
+    variables: list[Variable] | None = None
+    as_of_last_cell: bool = False
+    """Whether a cell runs, and the variables are those of before it."""
+    artifact_id: str = ""
+    path: str = ""
+    is_error: bool = False

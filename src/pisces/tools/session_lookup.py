@@ -1,0 +1,40 @@
+"""Which session is meant: by its name, as the caller sees it. Nothing is ever started by asking."""
+
+from collections.abc import Sequence
+
+from pisces.errors import SessionError
+from pisces.sessions.session import Session
+from pisces.tools.base import Services
+
+
+def find_session(services: Services, owner: str, name: str, kernel: str | None = None) -> Session:
+    """The session of that name. Raises `SessionError` when there is none, or more than one, with those there are.
+
+    Of several, those that the caller holds are meant, and of these the ones of the folder at hand.
+    """
+    open_ones = [session for session in services.pool.sessions if not session.closed]
+    found = [session for session in open_ones if session.key.id == name]
+    if kernel is not None:
+        found = [session for session in found if session.key.interpreter == kernel]
+    for narrower in (
+        [session for session in found if owner in session.owners],
+        [session for session in found if session.key.cwd == services.cwd],
+    ):
+        found = [session for session in found if session in narrower] or found
+    if not found:
+        raise SessionError(
+            f"There is no session {name!r}{f' with the interpreter {kernel}' if kernel else ''}. "
+            f"Sessions: {_names(open_ones) or 'none'}",
+            hint="The python tool makes a session with its first call.",
+        )
+    if len(found) > 1:
+        interpreters = ", ".join(sorted({session.key.interpreter for session in found}))
+        raise SessionError(
+            f"There are {len(found)} sessions {name!r}, with the interpreters {interpreters}",
+            hint="Say which one is meant with `kernel`.",
+        )
+    return found[0]
+
+
+def _names(sessions: Sequence[Session]) -> str:
+    return ", ".join(sorted({session.key.id for session in sessions}))

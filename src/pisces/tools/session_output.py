@@ -1,0 +1,93 @@
+"""The action `output`: a whole output in parts that a reader can hold, from an artifact or from a job."""
+
+from collections.abc import Sequence
+
+import anyio
+
+from pisces.errors import ArtifactError, InvalidCall
+from pisces.model.results import ToolResult
+from pisces.model.sessions import SessionDetails
+from pisces.output.artifact_text import LineRange, parse_pattern
+from pisces.output.artifacts import ArtifactStore, parse_lines, parse_uri
+from pisces.output.notice import format_size, truncation_notice
+from pisces.sessions.jobs import Job
+from pisces.tools.base import Services
+from pisces.tools.job_text import job_line
+from pisces.tools.session_result import told
+
+
+class OutputPart:
+    """Which part of an output is wanted. Raises `InvalidCall` for what is misspelt."""
+
+    def __init__(self, lines: str | None, search: str | None) -> None:
+        try:
+            self.lines = None if lines is None else parse_lines(lines)
+            self.pattern = None if search is None else parse_pattern(search)
+        except ArtifactError as error:
+            raise InvalidCall(error.explain()) from None
+        self.search = search
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was said of lines or a search."""
+        return self.lines is None and self.search is None
+
+
+async def artifact_output(services: Services, address: str | int, part: OutputPart) -> ToolResult:
+    """Some of an artifact's text. `address` is its number, or what a notice named (`artifact://3:100-200`)."""
+    ref = parse_uri(address if isinstance(address, str) and "://" in address else f"artifact://{address}")
+    lines = part.lines or ref.lines
+    text = await _read(services.artifacts, ref.id, lines, part.search)
+    shown = _bounded(text, lines, services.settings.output.max_bytes, search=part.search is not None)
+    return told(shown or "(empty)", SessionDetails(action="output", artifact_id=ref.id))
+
+
+async def job_output(services: Services, job: Job, part: OutputPart, read_with: str) -> ToolResult:
+    """What a job has said so far, or said: shown as a result shows it, or some lines of all of it."""
+    transcript, info = job.subject.transcript, job.info()
+    dump = transcript.sink.dump()
+    job.told = job.told or not job.running
+    details = SessionDetails(action="output", job=info, artifact_id=dump.artifact_id or "")
+    if part.whole:
+        text = dump.text.removesuffix("\n") + truncation_notice(dump, read_with)
+    elif dump.artifact_id is not None:
+        text = await _read(services.artifacts, dump.artifact_id, part.lines, part.search)
+    else:
+        text = _part_of(dump.text.splitlines(), job.id, part)
+    if not part.whole:
+        text = _bounded(text, part.lines, services.settings.output.max_bytes, search=part.search is not None)
+    return told(f"[{job_line(info)}]\n{text or '(no output)'}", details)
+
+
+async def _read(artifacts: ArtifactStore, number: str, lines: LineRange | None, search: str | None) -> str:
+    return await anyio.to_thread.run_sync(lambda: artifacts.read(number, lines=lines, search=search))
+
+
+def _part_of(all_lines: Sequence[str], name: str, part: OutputPart) -> str:
+    """The lines that are wanted, of a text that is small enough to have no artifact."""
+    first, last = (part.lines.first, part.lines.last) if part.lines else (1, None)
+    if first > max(1, len(all_lines)):
+        raise ArtifactError(f"{name} has written {len(all_lines)} lines; line {first} is past its end.")
+    numbered = list(enumerate(all_lines, 1))[first - 1 : last]
+    if part.pattern is None:
+        return "\n".join(line for _, line in numbered)
+    found = [f"{number}:{line}" for number, line in numbered if part.pattern.search(line)]
+    return "\n".join(found) or f"No line of {name} matches {part.search!r}."
+
+
+def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool) -> str:
+    """As much of the text as a result shows, from its beginning, and how to get at the rest."""
+    data = text.encode("utf-8")
+    if len(data) <= most:
+        return text.removesuffix("\n")
+    end = data.rfind(b"\n", 0, most)
+    shown = data[: most if end < 0 else end].decode("utf-8", "ignore")
+    if search:
+        rest = "more lines match: narrow the search, or give `lines` too"
+    elif end < 0:
+        rest = "the line goes on: use `search`, or open the file of the artifact"
+    else:
+        first = 1 if lines is None else lines.first
+        following = LineRange(first + shown.count("\n") + 1, None if lines is None else lines.last)
+        rest = f'go on with lines: "{following}"'
+    return f"{shown}\n[…{format_size(most)} shown; {rest}…]"

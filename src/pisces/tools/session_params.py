@@ -1,0 +1,73 @@
+"""What the `session` tool can be asked, and which parameters belong to which action."""
+
+from typing import Annotated, Final
+
+from msgspec import Meta, Struct
+from msgspec.structs import fields
+
+from pisces.errors import InvalidCall
+from pisces.model.sessions import SessionAction
+
+_Name = Annotated[str, Meta(min_length=1, max_length=200)]
+
+
+class SessionParams(Struct, frozen=True, forbid_unknown_fields=True):
+    """Parameters of the `session` tool."""
+
+    action: SessionAction
+    session: Annotated[_Name, Meta(description="Default `default`.")] | None = None
+    kernel: Annotated[_Name, Meta(description="Its interpreter, if two have that name.")] | None = None
+    name: Annotated[_Name, Meta(description="Of the checkpoint.")] | None = None
+    drop: Annotated[bool, Meta(description="checkpoint: give it up.")] | None = None
+    steps: Annotated[int, Meta(ge=1, description="undo: cells to take back; default 1.")] | None = None
+    to: Annotated[_Name, Meta(description="branch: name of the new session.")] | None = None
+    job: Annotated[_Name, Meta(description="Id of a job.")] | None = None
+    timeout: Annotated[float, Meta(description="Seconds to wait; default 30.")] | None = None
+    id: Annotated[str | int, Meta(description="output: number of the artifact.")] | None = None
+    lines: Annotated[str, Meta(description="output: `100-200`, `100-` or `100`.")] | None = None
+    search: Annotated[str, Meta(description="output: regular expression; lines that match.")] | None = None
+
+
+_ONE: Final = ("session", "kernel", "timeout")
+"""What an action on one session takes."""
+TAKEN: Final[dict[SessionAction, tuple[str, ...]]] = {
+    "list": (),
+    "checkpoint": ("name", "drop", *_ONE),
+    "restore": ("name", *_ONE),
+    "undo": ("steps", *_ONE),
+    "branch": ("to", *_ONE),
+    "interrupt": ("session", "kernel"),
+    "close": ("session", "kernel"),
+    "variables": _ONE,
+    "jobs": ("session", "kernel"),
+    "wait": ("job", "timeout"),
+    "cancel": ("job", "timeout"),
+    "output": ("id", "job", "lines", "search"),
+}
+"""Which parameters each action takes."""
+_NEEDED: Final[dict[SessionAction, str]] = {
+    "checkpoint": "name",
+    "wait": "job",
+    "cancel": "job",
+}
+
+
+def check(params: SessionParams) -> None:
+    """Raises `InvalidCall` for parameters that the action does not take, and for one that it needs."""
+    action = params.action
+    taken = TAKEN[action]
+    given = [
+        field.name for field in fields(params) if field.name != "action" and getattr(params, field.name) is not None
+    ]
+    for name in given:
+        if name not in taken:
+            raise InvalidCall(
+                f"`{name}` does not belong to the action `{action}`, which takes: {', '.join(taken) or 'nothing'}"
+            )
+    needed = _NEEDED.get(action)
+    if needed is not None and needed not in given:
+        raise InvalidCall(f"`{needed}` is missing: the action `{action}` takes {', '.join(taken)}")
+    if action == "output" and ("id" in given) == ("job" in given):
+        raise InvalidCall(
+            "Give either `id`, the number of an artifact, or `job`: the action `output` reads one of them"
+        )
