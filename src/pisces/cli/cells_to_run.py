@@ -12,7 +12,9 @@ READ_WITH: Final = "Run `pisces artifact {id}`"
 Show = Literal["live", "whole", "json"]
 """Output while it comes, the result at its end as an agent gets it, or all of it as JSON."""
 
-_EXIT_CODES: Final = {"ok": 0, "timeout": 124, "interrupted": 130, "aborted": 130}
+TIMED_OUT: Final = 124
+EXIT_CODES: Final = {"ok": 0, "timeout": TIMED_OUT, "interrupted": 130, "aborted": 130}
+"""By outcome; every other one is a failure."""
 
 
 class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
@@ -30,4 +32,4 @@ def exit_code(result: ToolResult) -> int:
     """What the command exits with."""
     if not isinstance(result.details, Details):
         return FAILED if result.is_error else 0
-    return _EXIT_CODES.get(result.details.outcome, FAILED)
+    return EXIT_CODES.get(result.details.outcome, FAILED)

@@ -24,6 +24,7 @@ complete.
 \b
   pisces run -c "x = 41" -c "x + 1"    run two cells
   pisces run analysis.py               run a file, cell by cell
+  pisces run --session s -c "x = 41"   run in a session that is there for the next command too
   pisces doctor                        see whether everything works
 
 `pisces COMMAND --help` tells more about each command.
@@ -35,8 +36,10 @@ cli = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     commands_at={
         "run": ("pisces.cli.run:run", "Run Python code, cell by cell."),
+        "session": ("pisces.cli.session:session", "List, undo, branch and close sessions that outlive a command."),
         "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),
         "settings": ("pisces.cli.settings:settings", "List the settings, and where each comes from."),
+        "host": ("pisces.cli.host:host", "See and stop the background host, which keeps the sessions."),
         "doctor": ("pisces.cli.doctor:doctor", "Check that everything works, and say how to mend what does not."),
         "setup": ("pisces.cli.setup:setup", "Set up what Pisces needs."),
     },

@@ -6,13 +6,14 @@ from typing import Any
 import anyio
 
 from pisces.host.connection import Connection
-from pisces.host.homes import Home, Homes
+from pisces.host.homes import Homes
 from pisces.host.losses import Losses, with_loss
 from pisces.host.protocol import Call, Cancel, Output, Piece, SessionLine
 from pisces.model.results import Details, TextBlock, ToolResult
+from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.transcript import OutputPiece
-from pisces.tools.base import CallContext, Tool
+from pisces.tools.base import CallContext
 from pisces.tools.python import DEFAULT_SESSION
 
 OWNER = "command line"
@@ -76,7 +77,7 @@ class HostCalls:
         name = str(call.params.get("session") or DEFAULT_SESSION)
         home = self._homes.enter(name, call.place)
         try:
-            result = await _tool(home, call.tool).call(call.params, context)
+            result = await home.tools[call.tool].call(call.params, context)
         finally:
             if name in self.names:
                 self._homes.keep(name, home)
@@ -93,16 +94,12 @@ class HostCalls:
         result = await self._runtime.tool(call.tool, call.params, context=context)
         if name in before and name not in self.names:
             self._homes.leave(name)
-        for new in self.names - before:
-            self._homes.share(name, new)
+        if call.params.get("action") == "branch" and isinstance(result.details, SessionDetails):
+            self._homes.share(name, result.details.session)
         if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
             result = _with_notice(result, f"{why}.")
             self._losses.told(name)
         return result
-
-
-def _tool(home: Home, name: str) -> Tool:
-    return home.tools[name]
 
 
 async def _watch(connection: Connection, abort: anyio.Event) -> None:

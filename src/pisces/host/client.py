@@ -12,7 +12,8 @@ import msgspec
 
 from pisces._version import __version__
 from pisces.errors import InvalidCall, PiscesError, SettingsError
-from pisces.host.files import HostFiles, is_foreign
+from pisces.host.files import HostFiles
+from pisces.host.guard import is_foreign
 from pisces.host.protocol import (
     MAX_REPLY,
     MAX_REQUEST,

@@ -1,13 +1,8 @@
-"""The files of the background host: its socket, its locks, and the record of who it is. All of them are private."""
+"""The files of the background host: its socket, its locks, its log, and the record of who it is. All are private."""
 
-import fcntl
 import os
-import socket
 import stat
-import struct
-import time
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
@@ -19,17 +14,22 @@ from pisces.settings.paths import Paths, make_private
 _MAX_SOCKET_PATH: Final = 100
 """What every system takes for the path of a unix socket: Linux has room for 107 bytes, macOS for 103."""
 
-_POLL_SECONDS: Final = 0.02
-
 
 class HostRecord(msgspec.Struct, frozen=True):
     """The host that is up, or that was the last to be up."""
 
     pid: int
     started: float
-    """Seconds since the epoch: with the pid it names one process for ever."""
+    """Seconds since the epoch."""
     version: str
     socket: str
+    start_time: int = 0
+    """When its process began, as the system counts: with the pid that names one process for ever. 0 if not known."""
+
+    @property
+    def is_running(self) -> bool:
+        """Whether that very process is there; False also where the system does not tell."""
+        return self.start_time != 0 and process_start(self.pid) == self.start_time
 
 
 class HostFiles(msgspec.Struct, frozen=True):
@@ -115,34 +115,10 @@ def write_whole(path: Path, content: bytes) -> None:
     beside.replace(path)
 
 
-@contextmanager
-def locked(path: Path, seconds: float) -> Iterator[None]:
-    """Hold a lock that the system lets go of when this process ends. Raises `TimeoutError` when another keeps it."""
-    descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    end = time.monotonic() + seconds
+def process_start(pid: int) -> int:
+    """When a process began, in ticks since the system did; 0 when it is not there, or where nobody knows."""
     try:
-        while True:
-            try:
-                fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() >= end:
-                    raise TimeoutError(f"{path} is held by another process") from None
-                time.sleep(_POLL_SECONDS)
-        yield
-    finally:
-        os.close(descriptor)
-
-
-def peer_uid(connection: socket.socket) -> int | None:
-    """The user at the other end of a unix socket; None where the system does not tell."""
-    if not hasattr(socket, "SO_PEERCRED"):
-        return None
-    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
-    uid: int = struct.unpack("3i", credentials)[1]
-    return uid
-
-
-def is_foreign(connection: socket.socket) -> bool:
-    """Whether somebody else is at the other end. File permissions keep them out; this is the second bolt."""
-    return peer_uid(connection) not in (None, os.getuid())
+        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
+            return int(file.read().rpartition(")")[2].split()[19])
+    except (OSError, IndexError, ValueError):
+        return 0

@@ -8,7 +8,8 @@ from typing import Final
 import anyio
 
 from pisces.errors import PiscesError, SettingsError
-from pisces.host.files import HostFiles, locked
+from pisces.host.files import HostFiles
+from pisces.host.guard import locked
 from pisces.host.protocol import Refusal, RefusalKind, encode
 from pisces.host.server import Host, listen
 from pisces.runtime import Runtime

@@ -14,7 +14,8 @@ from pisces._version import __version__
 from pisces.errors import InvalidCall, PiscesError, SettingsError
 from pisces.host.calls import HostCalls
 from pisces.host.connection import Connection
-from pisces.host.files import HostFiles, HostRecord, is_foreign, write_whole
+from pisces.host.files import HostFiles, HostRecord, process_start, write_whole
+from pisces.host.guard import is_foreign
 from pisces.host.losses import Ending, Losses
 from pisces.host.protocol import PROTOCOL, Answer, Call, Cancel, Hello, Refusal, Reply, Request, Stop, Stopping
 from pisces.runtime import Runtime
@@ -139,7 +140,8 @@ class Host:
 
     def record(self) -> None:
         """Write down who the host is."""
-        record = HostRecord(os.getpid(), self._started, __version__, str(self._files.socket))
+        pid = os.getpid()
+        record = HostRecord(pid, self._started, __version__, str(self._files.socket), process_start(pid))
         write_whole(self._files.record_file, msgspec.json.encode(record))
 
 

@@ -1,6 +1,7 @@
 """Having a host to talk to: the one that is up, or one that is started for it, of the same version as the client."""
 
 import os
+import signal
 import sys
 from collections.abc import Mapping
 from typing import BinaryIO, Final
@@ -8,7 +9,8 @@ from typing import BinaryIO, Final
 from pisces._version import __version__
 from pisces.errors import PiscesError, SettingsError
 from pisces.host.client import HostClient, connect
-from pisces.host.files import HostFiles, locked
+from pisces.host.files import HostFiles
+from pisces.host.guard import locked
 from pisces.host.protocol import Hello, Refusal, decode_reply
 from pisces.settings.paths import Paths, make_private
 
@@ -53,6 +55,15 @@ def have_host(environ: Mapping[str, str]) -> HostClient:
     raise PiscesError(
         "The background host ends as soon as it has been started.", hint=f"Its log may say why: {files.log}"
     )
+
+
+def kill_host(environ: Mapping[str, str]) -> bool:
+    """Kill the host that is recorded as up and does not answer; False when it is not there, or not certainly a host."""
+    record = HostFiles.locate(Paths.locate(environ), environ).record()
+    if record is None or not record.is_running:
+        return False
+    os.kill(record.pid, signal.SIGKILL)
+    return True
 
 
 def _start(files: HostFiles, environ: Mapping[str, str]) -> HostClient | None:

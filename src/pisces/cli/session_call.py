@@ -1,0 +1,99 @@
+"""One call of the `session` tool in the background host, and what is shown of it. No host is started for it."""
+
+import os
+from collections.abc import Mapping
+from typing import Any, Final
+
+import click
+import msgspec
+
+from pisces.cli.cells_to_run import EXIT_CODES, READ_WITH, TIMED_OUT
+from pisces.cli.main import FAILED
+from pisces.cli.shown import as_text
+from pisces.cli.signals import StopSignals
+from pisces.errors import PiscesError
+from pisces.host.client import HostClient, HostEnding, HostGone
+from pisces.host.protocol import Call, Place
+from pisces.host.start import OtherVersion, find_host
+from pisces.model.results import TextBlock, ToolResult
+
+_NO_HOST: Final = "There is no session: the background host is not running."
+
+
+def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bool = False) -> int:
+    """Do something about a session, show the answer, and return the exit code."""
+    client = _host()
+    if client is None:
+        raise PiscesError(_NO_HOST, hint="`pisces run --session NAME` starts it, and makes a session.")
+    try:
+        raw, signalled = _call(client, action, params)
+    finally:
+        client.close()
+    _print(raw, as_json=as_json)
+    return signalled or _exit_code(msgspec.json.decode(raw), cancels=cancels)
+
+
+def list_all(*, as_json: bool) -> int:
+    """List the sessions; where no host runs, there are none, and that is no error."""
+    client = _host()
+    if client is not None:
+        client.close()
+        return manage("list", {}, as_json=as_json)
+    nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
+    _print(msgspec.json.encode(nothing), as_json=as_json)
+    return 0
+
+
+def close_all(*, as_json: bool) -> int:
+    """Close every session there is."""
+    client = _host()
+    names = [] if client is None else [line.name for line in client.hello.sessions]
+    if client is not None:
+        client.close()
+    if not names:
+        click.echo("There is no session to close.", err=True)
+    return max((manage("close", {"session": name}, as_json=as_json) for name in names), default=0)
+
+
+def _host() -> HostClient | None:
+    client = find_host(os.environ)
+    if client is not None and not client.is_of_this_version:
+        client.close()
+        raise OtherVersion(client.hello)
+    return client
+
+
+def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[bytes, int | None]:
+    """The answer, and the exit code of a signal that came meanwhile."""
+    place = Place.here(os.getcwd(), {})
+    call = Call(tool="session", params={"action": action, **params}, place=place, read_with=READ_WITH)
+    with StopSignals(client.cancel) as signals:
+        try:
+            return bytes(client.call(call)), signals.exit_code
+        except HostEnding:
+            raise PiscesError(_NO_HOST) from None
+        except HostGone:
+            raise PiscesError(
+                f"The background host ended before it had answered: whether `{action}` was done is not known.",
+                hint="Its sessions are gone with it. `pisces run --session NAME` starts another one.",
+            ) from None
+
+
+def _print(raw: bytes, *, as_json: bool) -> None:
+    if as_json:
+        click.echo(raw.decode("utf-8"))
+        return
+    result = msgspec.json.decode(raw, type=ToolResult)
+    click.echo(as_text(result), nl=False, err=result.is_error and result.details is None)
+
+
+def _exit_code(result: Mapping[str, Any], *, cancels: bool) -> int:
+    details = result.get("details") or {}
+    outcome = (details.get("result") or {}).get("outcome")
+    if details.get("action") == "wait" and details.get("job") and outcome is None:
+        return TIMED_OUT
+    if cancels and details.get("job"):
+        return 0 if outcome is not None else TIMED_OUT
+    if outcome is not None:
+        return EXIT_CODES.get(outcome, FAILED)
+    return FAILED if result.get("is_error") else 0
