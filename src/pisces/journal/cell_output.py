@@ -73,7 +73,7 @@ class CellOutput:
         if self._cut:
             self._write(TextCut(time.time(), self.cell, self._cut))
         for event in self._tail:
-            self._write(Output(time.time(), self.cell, event))
+            self._hold(event.name, event.text)
         return self.take()
 
     def _add_text(self, event: Stream) -> None:
@@ -81,14 +81,17 @@ class CellOutput:
         if self._head_room > 0:
             piece = text[: self._head_room]
             self._head_room -= len(piece)
-            if event.name != self._stream:
-                self._join()
-                self._stream, self._since = event.name, time.time()
-            self._pieces.append(piece)
+            self._hold(event.name, piece)
             text = text[len(piece) :]
         if text:
             self._add_tail(msgspec.structs.replace(event, text=text[-TAIL_CHARACTERS:]))
             self._cut += max(0, len(text) - TAIL_CHARACTERS)
+
+    def _hold(self, name: StreamName, text: str) -> None:
+        if name != self._stream:
+            self._join()
+            self._stream, self._since = name, time.time()
+        self._pieces.append(text)
 
     def _add_tail(self, event: Stream) -> None:
         self._tail_length += len(event.text)
