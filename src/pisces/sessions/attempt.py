@@ -15,7 +15,7 @@ class Attempt:
 
     def __init__(self, folder: str | None) -> None:
         self.folder = folder
-        """Where the kernel was asked to go first."""
+        """Where the kernel was asked to go first; None for where it is."""
         self.began = False
         self.asked_for_input = False
         self.stopped = False
@@ -33,6 +33,11 @@ class Attempt:
     def died(self) -> bool:
         """Whether the kernel ended under it."""
         return self.done is not None and self.done.status == "crashed"
+
+    @property
+    def reached(self) -> str | None:
+        """The folder that the kernel is known to have gone to. After an error it may not have been there: ask again."""
+        return self.folder if self.done is not None and self.done.status == "ok" else None
 
     @property
     def ok(self) -> bool:

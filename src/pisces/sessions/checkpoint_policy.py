@@ -2,7 +2,8 @@
 
 A checkpoint costs twice: the kernel stands still while it forks, and afterwards every page that a cell writes to is
 copied first. So the price of the next one is what a fork takes, and what cells had to copy above the last one; it
-must be paid for by what the session has done since then.
+must be paid for by what the session has done since then. So a cell that rewrites much memory above a checkpoint puts
+the next one off; cells that copied nothing since cannot tell whether they would have, had there been a new one.
 """
 
 from collections import deque
@@ -15,10 +16,9 @@ from pisces.kernels.base import Outlook
 
 CheckpointMode = Literal["auto", "always", "off"]
 
-CELL_MS = 3.0
-"""What each finished cell may spend on checkpoints."""
-SAVED_MS = 30.0
-"""How much of that can be saved up by cells that had none: a long pause is to be paid for by work."""
+CELL_MS = 5.0
+"""What each finished cell may spend on checkpoints. With IPython, a cell that does nothing needs 2 to 4: half of it for
+the fork, half for the 700 pages that running any cell writes to."""
 WORK_SHARE = 0.05
 """And what share of the time that the cells took."""
 
@@ -55,7 +55,7 @@ class Skip(msgspec.Struct, frozen=True):
 class CheckpointPolicy:
     """Decides after each cell of one session. The caller says when a checkpoint was made, and what it took.
 
-    What it takes in `auto` mode costs, as predicted, never more than 3 ms for each cell and 5 % of the work together.
+    What it takes in `auto` mode costs, as predicted, never more than 5 ms for each cell and 5 % of the work together.
     What is copied above one checkpoint is counted against the next, so a session that keeps rewriting its memory has
     few of them: one copy of it for twenty times as much work.
     """
@@ -85,7 +85,7 @@ class CheckpointPolicy:
         if obstacle:
             return Skip(obstacle)
         cost = self._fork_ms(outlook.resident_mb) + self._copying_ms(outlook.resident_mb)
-        allowance = min(CELL_MS * self._cells, SAVED_MS) + WORK_SHARE * self._work_ms
+        allowance = CELL_MS * self._cells + WORK_SHARE * self._work_ms
         if self.rule.mode == "always" or cost <= allowance:
             return Take(cost)
         return Skip(f"it would cost about {_span(cost)} after {_span(self._work_ms)} of work")
@@ -99,9 +99,9 @@ class CheckpointPolicy:
         """What a fork took, of a kernel that held so much."""
         self._forks.append((blocked_ms, resident_mb))
 
-    def began_anew(self, *, above: bool) -> None:
-        """Another process goes on: from a checkpoint, which lies beneath it then, or a fresh one."""
-        self._above = above
+    def began_anew(self) -> None:
+        """Another process goes on, fresh or woken: what it copies is the price of that, until there is a new one."""
+        self._above = False
         self._resident_mb = 0.0
         self._start_counting()
 
@@ -122,7 +122,7 @@ class CheckpointPolicy:
     def _fork_ms(self, resident_mb: float) -> float:
         # Until there are enough measurements the assumption is one of them: a single slow fork, on a machine that was
         # busy with something else, must not end the checkpoints of a session.
-        scaled = [took * (resident_mb / then if then else 1.0) for took, then in self._forks]
+        scaled = [_scaled(took, then, resident_mb) for took, then in self._forks]
         if len(scaled) < _REMEMBERED_FORKS:
             scaled.append(_FIRST_MS + _FIRST_MS_PER_MB * resident_mb)
         return median_low(scaled)
@@ -130,6 +130,13 @@ class CheckpointPolicy:
     def _copying_ms(self, resident_mb: float) -> float:
         pages = self._copied_pages
         return (min(pages, resident_mb * _PAGES_PER_MB) if resident_mb else pages) * _COPY_MS
+
+
+def _scaled(took_ms: float, then_mb: float, now_mb: float) -> float:
+    """What a fork would take now that took so much then: what was added counts as if in small pages."""
+    if now_mb >= then_mb:
+        return took_ms + _FIRST_MS_PER_MB * (now_mb - then_mb)
+    return took_ms * now_mb / then_mb
 
 
 def _span(milliseconds: float) -> str:

@@ -182,7 +182,7 @@ class CallRun:
         """The cell came to its own end; only the last word on whether that was kept is in the report."""
         assert attempt.done is not None
         session, notes = self._session, self.report.notes
-        session.cell_finished(attempt.done.variables, attempt.folder)
+        session.cell_finished(attempt.done.variables, attempt.reached)
         self._finished.append((session.position, record.index, attempt.done.variables))
         if self._not_kept:
             notes.remove(self._not_kept)

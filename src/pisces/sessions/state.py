@@ -55,7 +55,7 @@ class SessionState:
         return min((kept.position for kept in self.checkpoints.backwards()), default=self.position)
 
     def cell_finished(self, changes: VariableChanges | None, folder: str | None) -> None:
-        """One more cell came to its own end, and did this; `folder` if it was asked to go there first."""
+        """One more cell came to its own end, and did this; `folder` if it was sent there first, and went."""
         self.position += 1
         self.names.apply(changes)
         if folder is not None:
@@ -94,7 +94,7 @@ class SessionState:
         self.folder = kept.folder
         self.names = Names(kept.names if exact else None)
         self.checkpoints.go_back_to(kept)
-        self.policy.began_anew(above=True)
+        self.policy.began_anew()
 
     def began_anew(self, *, same_folder: bool = True) -> None:
         """There is, or will be, a fresh kernel: in the folder that was asked for last, or in the first one again."""
@@ -103,7 +103,7 @@ class SessionState:
         self._first_folder = self.folder
         self.names = Names({})
         self.checkpoints.go_back_to_start()
-        self.policy.began_anew(above=False)
+        self.policy.began_anew()
 
     async def _make(self, kernel: Checkpointing, outlook: Outlook, name: str) -> Kept:
         kept = self._here(await kernel.checkpoint(), name)
