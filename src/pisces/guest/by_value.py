@@ -1,0 +1,204 @@
+"""The way back by value: the variables of one kernel, saved into a descriptor and loaded in a fresh kernel.
+
+Each variable is saved for itself, and what was written before a hang or a kill can be loaded. Variables that refer to
+each other in a circle or have parts in common are then saved once more together: that pickle is preferred when it
+is whole. What does not come along is named, with why.
+"""
+
+from __future__ import annotations
+
+import io
+import pickle
+import re
+import signal
+
+from .by_value_groups import groups
+from .by_value_limits import Limits, TooMuch
+from .by_value_pickler import NAMESPACE, References, pickle_values
+from .by_value_records import RecordWriter, Saved, read_records
+from .by_value_state import load_state, save_state
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+    from typing import Any
+
+_REASON_CHARACTERS = 200
+_SHELL_NAMES = re.compile(r"_+|_i+|_[ido]h|_i?\d+|__\w+__")
+
+
+def save(
+    namespace: dict[str, Any],
+    reserved: Collection[str],
+    out_fd: int,
+    *,
+    seconds_each: float = 5.0,
+    bytes_each: int = 1 << 30,
+    seconds: float = 30.0,
+    bytes_total: int = 4 << 30,
+) -> None:
+    """Write the state of the process and every variable that is not reserved. To be called in the main thread.
+
+    A variable may take so many seconds and bytes, and all together so many. C code that does not return cannot be
+    stopped from here: the caller may end the process at any time.
+    """
+    limits = Limits(seconds_each, bytes_each, seconds, bytes_total)
+    _Saving(namespace, _names_to_save(namespace, reserved), RecordWriter(out_fd), limits).run()
+
+
+def load(namespace: dict[str, Any], in_fd: int) -> list[str]:
+    """Read what `save` wrote, to its end, into the namespace. Returns what is missing, each as `name (why)`."""
+    return _Loading(namespace, read_records(in_fd)).run()
+
+
+def _names_to_save(namespace: dict[str, Any], reserved: Collection[str]) -> list[str]:
+    names = [name for name in namespace if type(name) is str and name not in reserved]
+    return [name for name in names if not _SHELL_NAMES.fullmatch(name)]
+
+
+def _reason(error: BaseException) -> str:
+    text = " ".join(f"{error}".split())
+    if not isinstance(error, (TooMuch, _Lost, pickle.PicklingError)):
+        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+    return text if len(text) <= _REASON_CHARACTERS else text[:_REASON_CHARACTERS] + "…"
+
+
+class _Saving:
+    def __init__(self, namespace: dict[str, Any], names: list[str], writer: RecordWriter, limits: Limits) -> None:
+        self._namespace = namespace
+        self._names = names
+        self._writer = writer
+        self._limits = limits
+        self._references = References(namespace, names)
+        self._links: dict[str, set[str]] = {}
+        self._owners: dict[int, tuple[Any, str]] = {}
+
+    def run(self) -> None:
+        self._writer.plan(self._names)
+        self._writer.state(save_state())
+        before = signal.signal(signal.SIGALRM, self._limits.on_alarm)
+        try:
+            for name in self._names:
+                self._save_one(name)
+            for group in groups(self._links):
+                self._pickle(group)
+        finally:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, before)
+
+    def _save_one(self, name: str) -> None:
+        parts = self._pickle([name])
+        if parts is None:
+            return
+        self._links[name] = set(self._references.used)
+        for part in parts:
+            # The part is kept with its owner: an object that lived only for its pickling would give its id to others.
+            _, owner = self._owners.setdefault(id(part), (part, name))
+            if owner != name:
+                self._links[name].add(owner)
+                self._links[owner].add(name)
+
+    def _pickle(self, names: list[str]) -> list[Any] | None:
+        """Write one pickle, or why there is none; None then, else the objects that others may have in common."""
+        self._writer.begin(names)
+        try:
+            try:
+                self._limits.begin(self._writer)
+                parts = pickle_values({name: self._namespace[name] for name in names}, self._limits, self._references)
+            finally:
+                self._limits.stop()
+        except (Exception, TooMuch) as error:
+            self._writer.give_up(_reason(error))
+            return None
+        self._writer.end()
+        return parts
+
+
+class _Lost(Exception):
+    """Something that a pickle refers to is not there."""
+
+
+class _Loading:
+    def __init__(self, namespace: dict[str, Any], saved: Saved) -> None:
+        self._namespace = namespace
+        self._saved = saved
+        self._groups = {name: names for names in saved.pickles if len(names) > 1 for name in names}
+        self._loaded: dict[str, Any] = {}
+        self._failed: dict[str, str] = {}
+        self._under_way: set[tuple[str, ...]] = set()
+        self._torn: list[tuple[str, ...]] = [names for names in saved.given_up if len(names) > 1]
+
+    def run(self) -> list[str]:
+        missing = load_state(self._saved.state) if self._saved.state else []
+        for name in self._saved.plan:
+            try:
+                self.value_of(name)
+            except _Lost:
+                missing.append(f"{name} ({self._failed[name]})")
+        for names in self._torn:
+            back = [name for name in names if name in self._loaded]
+            if len(back) > 1:
+                missing.append(f"what {', '.join(back)} had in common (each has a copy of its own now)")
+        return missing
+
+    def value_of(self, name: str) -> Any:
+        """The value of a variable, loaded when it is first asked for; `_Lost` when it cannot be had."""
+        if name not in self._loaded and name not in self._failed:
+            group = self._groups.get(name)
+            if group is None or group in self._under_way or not self._load_group(group):
+                self._load_one(name)
+        if name in self._failed:
+            raise _Lost(f"it refers to {name}, which is not back")
+        return self._loaded[name]
+
+    def _load_group(self, names: tuple[str, ...]) -> bool:
+        try:
+            self._load(names)
+        except Exception:  # The code of its objects: each is then loaded for itself, and says why if it cannot be.
+            self._torn.append(names)
+            self._groups = {name: group for name, group in self._groups.items() if group != names}
+            return False
+        return True
+
+    def _load_one(self, name: str) -> None:
+        names = (name,)
+        if names in self._under_way:
+            raise _Lost(f"it refers to {name}, which refers to it")
+        try:
+            if names not in self._saved.pickles:
+                raise _Lost(self._saved.given_up.get(names, "saving did not come to it"))
+            self._load(names)
+        except Exception as error:
+            self._failed[name] = _reason(error)
+
+    def _load(self, names: tuple[str, ...]) -> None:
+        self._under_way.add(names)
+        try:
+            values = _Unpickler(self._saved.pickles.pop(names), self, self._namespace).load()
+        finally:
+            self._under_way.discard(names)
+        for name in names:
+            self._saved.pickles.pop((name,), None)
+        self._loaded.update(values)
+        self._namespace.update(values)
+
+
+class _Unpickler(pickle.Unpickler):
+    """Resolves what a pickle refers to: the namespace, other variables, and what is in `__main__`, by loading it."""
+
+    def __init__(self, pickled: bytearray, loading: _Loading, namespace: dict[str, Any]) -> None:
+        super().__init__(io.BytesIO(pickled))
+        self._loading = loading
+        self._namespace = namespace
+
+    def persistent_load(self, reference: Any) -> Any:
+        return self._namespace if reference == NAMESPACE else self._loading.value_of(reference)
+
+    def find_class(self, module: str, name: str) -> Any:
+        if module != "__main__":
+            return super().find_class(module, name)
+        first, *inner = name.split(".")
+        found = self._loading.value_of(first) if first not in self._namespace else self._namespace[first]
+        for part in inner:
+            found = getattr(found, part)
+        return found

@@ -1,0 +1,70 @@
+"""What a process is beside its variables, as far as it comes along by value.
+
+The folder, the environment, where modules are looked for, the arguments, and the state of the random numbers; not the
+settings that libraries keep inside (options of a data frame library, styles of plots).
+"""
+
+from __future__ import annotations
+
+import os
+import pickle
+import random
+import sys
+
+from .processes import COOKIE_VARIABLE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+def save_state() -> bytes:
+    """The state of this process; what cannot be had is left out."""
+    state: dict[str, Any] = {
+        "environ": {name: value for name, value in os.environ.items() if name != COOKIE_VARIABLE},
+        "path": [entry for entry in sys.path if type(entry) is str],
+        "argv": [argument for argument in sys.argv if type(argument) is str],
+        "random": random.getstate(),
+    }
+    try:
+        state["cwd"] = os.getcwd()
+    except OSError:
+        pass  # The folder is gone.
+    numpy_random = sys.modules.get("numpy.random")
+    if numpy_random is not None:
+        # Apart, because loading it needs the very modules that the path above leads to.
+        state["numpy"] = pickle.dumps(numpy_random.get_state())
+    return pickle.dumps(state)
+
+
+def load_state(pickled: bytes) -> list[str]:
+    """Take the state over; what could not be, each as `what (why)`."""
+    state = pickle.loads(pickled)
+    cookie = os.environ.get(COOKIE_VARIABLE)
+    os.environ.clear()
+    os.environ.update(state["environ"])
+    if cookie is not None:
+        os.environ[COOKIE_VARIABLE] = cookie  # It is how processes of this kernel are recognised, not of the other.
+    sys.path[:] = state["path"]
+    sys.argv[:] = state["argv"]
+    random.setstate(state["random"])
+    missing: list[str] = []
+    if "cwd" in state:
+        _attempt("the current folder", lambda: os.chdir(state["cwd"]), missing)
+    if "numpy" in state:
+        _attempt("the random state of numpy", lambda: _load_numpy(state["numpy"]), missing)
+    return missing
+
+
+def _load_numpy(pickled: bytes) -> None:
+    import numpy.random
+
+    numpy.random.set_state(pickle.loads(pickled))
+
+
+def _attempt(what: str, action: Callable[[], object], missing: list[str]) -> None:
+    try:
+        action()
+    except Exception as error:  # A library's, or the system's: the variables matter more.
+        missing.append(f"{what} ({type(error).__name__}: {error})")
