@@ -1,7 +1,7 @@
 # `make test` is what every change has to pass. The environments are made on demand and kept in .envs.
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help test test-heavy soak mutants bench lint types imports format lock environments clean
+.PHONY: help test test-heavy soak mutants bench state-table lint types imports format lock environments clean
 
 PYTHON ?= $(shell sh scripts/find-python.sh)
 ENVS := .envs
@@ -37,6 +37,10 @@ mutants: environments ## Put each mended failure back and see its test fail
 bench: environments ## Measure beside ipykernel and a bare pipe
 	$(BIN)/python -m bench $(ARGS)
 
+state-table: environments ## Crash every kind of object, and write what comes back into docs/state.md
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/heavy --requirements requirements/heavy.txt
+	$(BIN)/python -m scripts.state_table $(ARGS)
+
 lint: $(ENVS)/dev ## ruff: rules and format
 	$(BIN)/ruff check $(SOURCES)
 	$(BIN)/ruff format --check $(SOURCES)
@@ -54,6 +58,7 @@ format: $(ENVS)/dev ## Bring the sources into format
 environments: $(ENVS)/dev ## The environments of the tests
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/plain
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/ipython --requirements requirements/ipython.txt
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/data --requirements requirements/data.txt
 
 # Not a file target: only the script knows whether the environment is complete, and it costs 30 ms to ask.
 .PHONY: $(ENVS)/dev

@@ -1,6 +1,6 @@
 """Make objects in a real session, crash it, and see which of them are still good for something."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +33,8 @@ class Finding:
     way: Way
     undisturbed: Answer
     after_crash: Answer
+    told: bool
+    """Whether the restore named the variable among what is missing."""
 
     @property
     def problem(self) -> str:
@@ -44,24 +46,30 @@ class Finding:
         if self.way != expected:
             said = self.after_crash.value or self.after_crash.trouble
             return f"{name}: expected {expected}, found {self.way}; undisturbed {self.undisturbed.value}, now {said}"
+        if self.told != (expected == "not" and not self.entry.untold):
+            return (
+                f"{name}: the restore {'names it, though it is back' if self.told else 'does not name it as missing'}"
+            )
         return ""
 
 
 async def findings_for(library: Library, interpreter: str, folder: Path) -> list[Finding]:
     """Put the objects of a library through a crash, and compare them with those of a session that has none."""
-    async with runtime_on(interpreter, folder, checkpoint="off") as runtime:
+    temporary = {"TMPDIR": str(folder)}
+    async with runtime_on(interpreter, folder, environ=temporary, checkpoint="off") as runtime:
         undisturbed, _ = await _lives(runtime, library, crash=False)
-    async with runtime_on(interpreter, folder, checkpoint="always") as runtime:
+    async with runtime_on(interpreter, folder, environ=temporary, checkpoint="always") as runtime:
         after_crash, restore = await _lives(runtime, library, crash=True)
     return [
         Finding(
             library,
             entry,
-            _way(undisturbed[entry], after_crash[entry], restore),
-            undisturbed[entry],
-            after_crash[entry],
+            way=_way(undisturbed[number], after_crash[number], restore),
+            undisturbed=undisturbed[number],
+            after_crash=after_crash[number],
+            told=any(missing.startswith(f"{_variable(number)} ") for missing in (restore.missing if restore else ())),
         )
-        for entry in library.entries
+        for number, entry in enumerate(library.entries)
     ]
 
 
@@ -76,29 +84,33 @@ def _way(undisturbed: Answer, after_crash: Answer, restore: Restore | None) -> W
     return restore.how
 
 
-async def _lives(runtime: Runtime, library: Library, *, crash: bool) -> tuple[Mapping[Entry, Answer], Restore | None]:
+async def _lives(runtime: Runtime, library: Library, *, crash: bool) -> tuple[list[Answer], Restore | None]:
     """Make every object, use it, crash if that is wanted, and use it again."""
     if library.setup:
         ready = await runtime.python(code=library.setup, timeout=SET_UP_SECONDS)
         assert details(ready).outcome == "ok", ready.text
-    made = {entry: await _make(runtime, number, entry) for number, entry in enumerate(library.entries)}
+    made = [await _make(runtime, number, entry) for number, entry in enumerate(library.entries)]
     restore = await _crash(runtime) if crash else None
-    used = {
-        entry: await _use(runtime, number, entry) if made[entry].value is not None else made[entry]
-        for number, entry in enumerate(library.entries)
-    }
+    used = [
+        first if first.value is None else await _use(runtime, number, entry)
+        for number, (entry, first) in enumerate(zip(library.entries, made, strict=True))
+    ]
     return used, restore
 
 
+def _variable(number: int) -> str:
+    return f"object_{number}"
+
+
 async def _make(runtime: Runtime, number: int, entry: Entry) -> Answer:
-    made = await runtime.python(code=f"{entry.make}\nobject_{number} = x\ndel x", timeout=USE_SECONDS)
+    made = await runtime.python(code=f"{entry.make}\n{_variable(number)} = x\ndel x", timeout=USE_SECONDS)
     if details(made).outcome != "ok":
         return Answer(None, f"it was not made: {_told(made)}")
     return await _use(runtime, number, entry)
 
 
 async def _use(runtime: Runtime, number: int, entry: Entry) -> Answer:
-    code = f"x = object_{number}\nprint('{_MARK}' + ascii({entry.use}))\ndel x"
+    code = f"x = {_variable(number)}\nprint('{_MARK}' + ascii({entry.use}))\ndel x"
     used = await runtime.python(code=code, timeout=USE_SECONDS)
     values = [line.removeprefix(_MARK) for line in used.text.splitlines() if line.startswith(_MARK)]
     if details(used).outcome == "ok" and values:

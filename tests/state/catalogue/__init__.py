@@ -4,9 +4,10 @@ Above it are `tests/state/survival.py`, which makes these objects in a session a
 docs/state.md. Below it is nothing: an entry is text that a kernel runs.
 """
 
+from tests.state.catalogue.asyncio_tasks import TASKS
 from tests.state.catalogue.beside_polars import BESIDE_POLARS
 from tests.state.catalogue.builtin_objects import LANGUAGE
-from tests.state.catalogue.concurrency import PROCESSES, RUNNING_THREADS, TASKS, THREADS
+from tests.state.catalogue.child_processes import PROCESSES
 from tests.state.catalogue.entry import Entry, Environment, Library, Way
 from tests.state.catalogue.files import FILES
 from tests.state.catalogue.matplotlib_figures import MATPLOTLIB
@@ -19,6 +20,7 @@ from tests.state.catalogue.science import NETWORKX, SEABORN, STATSMODELS, SYMPY,
 from tests.state.catalogue.scipy_objects import SCIPY
 from tests.state.catalogue.sklearn_models import SKLEARN
 from tests.state.catalogue.standard_values import CONTAINERS, TOOLS
+from tests.state.catalogue.threads import RUNNING_THREADS, THREADS
 from tests.state.catalogue.torch_tensors import TORCH
 from tests.state.catalogue.web_and_records import MARKUP, PILLOW, RECORDS, REQUESTS
 

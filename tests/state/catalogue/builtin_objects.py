@@ -76,7 +76,9 @@ LANGUAGE = Library(
         Entry("iterator, begun", "x = iter([1, 2, 3, 4]); next(x)", "next(x)"),
         Entry("zip, begun", "x = zip('abcd', counting(0)); next(x)", "next(x)"),
         Entry("function", "def x(a, *, b=2): return a * b", "x(21) + x.__kwdefaults__['b']"),
-        Entry("function, recursive", "x = lambda n: 1 if n < 2 else n * (lambda m: m)(n - 1)", "x(9)"),
+        Entry(
+            "function, recursive", "def factorial(n): return n * factorial(n - 1) if n else 1\nx = factorial", "x(9)"
+        ),
         Entry("closure", "x = accumulator(); x(5)", "x(1)"),
         Entry("generator, begun", "x = counting(10); next(x)", "next(x)"),
         Entry("coroutine, not begun", "x = [answering(n) for n in range(3)]", "finish(x.pop())"),

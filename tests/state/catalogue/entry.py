@@ -16,7 +16,8 @@ class Entry:
 
     `make` is code that binds `x`. `use` is an expression that computes something with `x`, in as many threads as the
     library likes; it is evaluated before the crash and after it, so it may change `x`, and must depend on nothing
-    that differs from one run to the next. `because` says why an object does not come back.
+    that differs from one run to the next. `because` says why an object does not come back. The restore then names the
+    variable that held it, unless `untold` says why it cannot.
     """
 
     name: str
@@ -24,6 +25,7 @@ class Entry:
     use: str
     back: Way | None = None
     because: str = ""
+    untold: str = ""
 
 
 @dataclass(frozen=True)

@@ -59,7 +59,7 @@ FILES = Library(
         Entry("mmap.mmap, anonymous", "x = mmap.mmap(-1, 4096); x[:3] = b'abc'", "x[:4]"),
         Entry(
             "multiprocessing.shared_memory",
-            "x = shared_memory.SharedMemory(create=True, size=64); x.buf[:3] = b'abc'",
+            "x = shared_memory.SharedMemory(create=True, size=64); x.unlink(); x.buf[:3] = b'abc'",
             "bytes(x.buf[:4])",
         ),
         Entry("zipfile.ZipFile", "x = zipfile.ZipFile(folder / 'a.zip')", "x.read('inside.txt')"),

@@ -17,6 +17,12 @@ def parallel_sum(values):
         total += values[index]
     return total
 
+@numba.guvectorize(["(float64[:], float64[:])"], "(n)->()")
+def summed(values, result):
+    result[0] = 0.0
+    for value in values:
+        result[0] += value
+
 numbers = np.arange(100_000.0)
 _ = parallel_sum(numbers)
 layer = numba.threading_layer()
@@ -25,11 +31,7 @@ layer = numba.threading_layer()
         Entry("parallel function", "x = parallel_sum", "round(x(numbers), 3)"),
         Entry("compiled function", "x = numba.njit(lambda a: a * 2)", "x(21)"),
         Entry("ufunc", "x = numba.vectorize(['float64(float64)'])(lambda a: a + 1)", "float(x(numbers).sum())"),
-        Entry(
-            "guvectorize",
-            "x = numba.guvectorize(['(float64[:], float64[:])'], '(n)->()')(lambda a, r: None)",
-            "x(numbers).shape",
-        ),
+        Entry("guvectorize", "x = summed", "float(x(numbers))"),
         Entry("typed.List", "x = numba.typed.List([1, 2, 3])", "sum(x)"),
         Entry(
             "typed.Dict", "x = numba.typed.Dict.empty(numba.types.int64, numba.types.float64); x[1] = 2.5", "dict(x)"

@@ -105,7 +105,7 @@ def _(value: int):
         Entry("csv.reader, begun", "x = csv.reader(io.StringIO('a,b\\nc,d\\ne,f\\n')); next(x)", "next(x)"),
         Entry("csv.writer", "sheet = io.StringIO(); x = csv.writer(sheet)", "(x.writerow([1, 'b']), sheet.getvalue())"),
         Entry("string.Template", "x = string.Template('$who')", "x.substitute(who='you')"),
-        Entry("contextvars.ContextVar", "x = contextvars.ContextVar('x'); x.set(5)", "x.get()", "not", "set per task"),
+        Entry("contextvars.ContextVar", "x = contextvars.ContextVar('x'); x.set(5)", "x.get()"),
         Entry("contextvars.Context", "x = contextvars.copy_context()", "x.run(lambda: 8)"),
         Entry("contextlib.ExitStack", "x = contextlib.ExitStack(); x.callback(len, 'a')", "x.close()"),
         Entry("ast.Module", "x = ast.parse('a + 1')", "ast.unparse(x)"),
@@ -125,7 +125,7 @@ def _(value: int):
         Entry(
             "ElementTree.XMLPullParser, begun",
             "x = ElementTree.XMLPullParser(['start']); x.feed('<a><b>')",
-            "[name.tag for _, name in x.read_events()]",
+            "x.feed('<c>') or [tag.tag for _, tag in x.read_events()]",
         ),
         Entry("http.cookies.SimpleCookie", "x = http.cookies.SimpleCookie('a=1')", "x['a'].value"),
         Entry(

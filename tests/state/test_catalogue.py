@@ -1,0 +1,30 @@
+"""The catalogue says of each class what it has to say, and the page of the documentation says the same."""
+
+from collections import Counter
+
+from scripts.state_table import PAGE, expected_rows, replaced
+from tests.state.catalogue import LIBRARIES
+
+
+def test_it_has_more_classes_than_any_table_of_its_kind() -> None:
+    assert len({(library.name, entry.name) for library in LIBRARIES for entry in library.entries}) >= 160
+
+
+def test_no_class_is_there_twice() -> None:
+    names = Counter((library.name, entry.name) for library in LIBRARIES for entry in library.entries)
+    assert [name for name, count in names.items() if count > 1] == []
+
+
+def test_what_does_not_come_back_has_a_reason() -> None:
+    silent = [
+        f"{library.name}: {entry.name}"
+        for library in LIBRARIES
+        for entry in library.entries
+        if (library.expected(entry) == "not") != bool(entry.because)
+    ]
+    assert silent == []
+
+
+def test_the_page_has_the_table_of_the_catalogue() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert replaced(page, expected_rows()) == page, "run `make state-table`"

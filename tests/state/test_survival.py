@@ -1,0 +1,25 @@
+"""Every class of the catalogue comes through a crash as the table of docs/state.md says, in real sessions."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.state.catalogue import LIBRARIES, Library
+from tests.state.environment_of import interpreter_for, missing_modules
+from tests.state.survival import findings_for, problems
+
+pytestmark = pytest.mark.processes
+
+
+def _case(library: Library) -> object:
+    marks = [pytest.mark.heavy] if library.environment == "heavy" else []
+    return pytest.param(library, id=library.name.replace(" ", "-"), marks=marks)
+
+
+@pytest.mark.parametrize("library", [_case(library) for library in LIBRARIES])
+async def test_objects_come_back_after_a_crash_as_the_table_says(library: Library, tmp_path: Path) -> None:
+    interpreter = interpreter_for(library)
+    missing = missing_modules(library, interpreter)
+    if missing:
+        pytest.skip(f"not in this environment: {missing}")
+    assert problems(await findings_for(library, interpreter, tmp_path)) == []
