@@ -25,7 +25,15 @@ def test_a_working_machine_is_found_to_work(pisces: Command, plain_python: str) 
     assert found["IPython"]["status"] == "off"
     assert found["IPython"]["fix"] == f"{plain_python} -m pip install ipython"
     assert "not in this version" in found["gateway"]["summary"]
-    assert "not in this version" in found["checkpoints"]["summary"]
+    assert found["checkpoints"]["status"] == "ok"
+    assert found["host"]["summary"].startswith("not running")
+
+
+def test_checkpoints_that_are_turned_off_are_said_to_be(pisces: Command) -> None:
+    code, found = findings(pisces, variables={"PI_SET__python__checkpoint": "off"})
+    assert code == 0
+    assert found["checkpoints"]["status"] == "off"
+    assert "python.checkpoint" in found["checkpoints"]["summary"]
 
 
 def test_ipython_is_told_with_its_version(pisces: Command, ipython_python: str) -> None:

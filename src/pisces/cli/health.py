@@ -7,6 +7,7 @@ from typing import Final
 
 from pisces.cli.findings import Finding
 from pisces.cli.health_kernel import examine_kernel
+from pisces.cli.health_state import examine_host
 from pisces.environment.candidates import Candidate, candidates
 from pisces.environment.filter import filter_environment
 from pisces.environment.interpreter import PROBE_SECONDS, Interpreter, Search, resolve_interpreter
@@ -32,9 +33,8 @@ async def examine() -> list[Finding]:
     findings.append(finding)
     if interpreter is not None:
         findings += await examine_kernel(interpreter, cwd, environ, loaded, deadline)
-    later = "not in this version"
-    findings.append(Finding(name="checkpoints", status="off", summary=f"{later}: a crash loses the state"))
-    findings.append(Finding(name="gateway", status="off", summary=f"{later}: every kernel is native"))
+    findings.append(examine_host(environ))
+    findings.append(Finding(name="gateway", status="off", summary="not in this version: every kernel is native"))
     return findings
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final
 import anyio
 
 from pisces.cli.findings import Finding
+from pisces.cli.health_state import examine_checkpoints
 from pisces.environment.interpreter import Interpreter
 from pisces.environment.kernel_environment import kernel_environment
 from pisces.errors import KernelStartError, PiscesError
@@ -43,7 +44,7 @@ async def examine_kernel(
     spec = LaunchSpec(
         interpreter.path, str(cwd), kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
     )
-    zygotes = ZygotePool()
+    zygotes = ZygotePool(idle=deadline.remaining())
     kernel = NativeKernel(spec, zygotes)
     try:
         with deadline.scope():
@@ -61,8 +62,9 @@ async def examine_kernel(
             )
             answers: dict[str, Any] = json.loads(await _run(kernel, _ASK))
             zygote = await zygotes.get(spec, deadline)
-            guards = {"subreaper": zygote.has_subreaper, "pidfd": answers["pidfd"]}
-            return [works, _shell(interpreter, kernel, answers["ipython"]), _supervisor(guards)]
+            guards = {"subreaper": zygote.keeps_orphans, "pidfd": answers["pidfd"]}
+            checkpoints = await examine_checkpoints(kernel, _run, loaded.settings, deadline)
+            return [works, _shell(interpreter, kernel, answers["ipython"]), _supervisor(guards), checkpoints]
         return [_broken("It did not answer in time", "")]
     except (PiscesError, ValueError) as error:
         return [_broken(str(error), getattr(error, "hint", ""))]

@@ -17,7 +17,7 @@ from pisces.cli.startup import stage
 from pisces.host.client import HostClient, HostEnding, HostGone, disconnected, python_result
 from pisces.host.protocol import Call, Place
 from pisces.host.start import have_host
-from pisces.model.results import ToolResult
+from pisces.model.results import Details, ToolResult
 
 
 def run_in_session(wanted: CellsToRun) -> int:
@@ -81,3 +81,6 @@ class _RunningCall:
             output.begin_line()
         for remark in () if output.closed else said:
             click.echo(remark, err=True)
+        job = result.details.job if isinstance(result.details, Details) else None
+        if said and job is not None:
+            click.echo(f"Here: pisces session wait {job.id}, pisces session output {job.id}.", err=True)
