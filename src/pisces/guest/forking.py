@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 MARK = "pisces-asleep"
 """Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
+TEMPLATE_MARK = MARK + "-template"
+"""The same, of the copy that new kernels come from."""
 
 _REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
 
@@ -42,7 +44,7 @@ def expect_forks() -> None:
     warnings.filterwarnings("ignore", message="This process .* is multi-threaded", module=__name__.replace(".", r"\."))
 
 
-def fork_aside() -> int:
+def fork_aside(mark_name: str = MARK) -> int:
     """Fork a copy. 0 in the copy; in the original the pid of a process that ends at once, and is to be reaped later.
 
     Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
@@ -50,7 +52,7 @@ def fork_aside() -> int:
     """
     random: Any = sys.modules.get("random")
     random_state = random.getstate() if hasattr(random, "getstate") else None
-    mark = _open_mark()
+    mark = _open_mark(mark_name)
     _Fork.aside = True
     try:
         pid = os.fork()
@@ -81,8 +83,8 @@ def _orphan_ourselves() -> None:
         os._exit(1)
 
 
-def _open_mark() -> int:
-    return os.memfd_create(MARK) if hasattr(os, "memfd_create") else -1
+def _open_mark(name: str) -> int:
+    return os.memfd_create(name) if hasattr(os, "memfd_create") else -1
 
 
 def close_mark() -> None:
@@ -91,10 +93,9 @@ def close_mark() -> None:
     _Fork.mark = -1
 
 
-def put_mark() -> None:
+def put_template_mark() -> None:
     """We are going to sleep, without having been forked as a copy."""
-    close_mark()
-    _Fork.mark = _open_mark()
+    _Fork.mark = _open_mark(TEMPLATE_MARK)
 
 
 def _close(fd: int) -> None:

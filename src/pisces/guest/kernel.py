@@ -35,10 +35,10 @@ def run_template(message: dict[str, Any], host: socket.socket) -> None:
     except BaseException as error:
         _tell_failure(host, error)
         raise
-    forking.put_mark()
+    forking.put_template_mark()
     gc.freeze()
     gc.enable()
-    woken = Sleeper(host, {"warnings": warnings}, loop.save).sleep()
+    woken = Sleeper(host, {"warnings": warnings}, loop.save, mark=forking.TEMPLATE_MARK).sleep()
     become_kernel(woken.message)
     _begin(woken)
     loop.attach(woken)

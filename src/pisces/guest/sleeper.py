@@ -34,8 +34,9 @@ class Woken:
 class Sleeper:
     """`facts` are told to the host with every "asleep": what it should know before it wakes this process."""
 
-    def __init__(self, host: socket.socket, facts: dict[str, Any], save: Save) -> None:
+    def __init__(self, host: socket.socket, facts: dict[str, Any], save: Save, *, mark: str = forking.MARK) -> None:
         self._host = host
+        self._mark = mark
         self._facts = facts
         self._save = save
         self._buffer = bytearray()
@@ -47,7 +48,7 @@ class Sleeper:
             requests, fds = self._receive()
             for request in requests:
                 if request["type"] == "wake":
-                    between = forking.fork_aside()
+                    between = forking.fork_aside(self._mark)
                     if between:
                         self._host.close()
                         forking.close_mark()

@@ -236,14 +236,17 @@ class Supervisor:
                 time.sleep(0.001)
 
     def _end_everything(self) -> None:
+        """Until there is no child left: whatever loses its parent becomes one."""
         self._kernels.clear()
         for _ in range(_KILL_ROUNDS):
             below = processes.descendants(os.getpid())
-            if not below:
-                return
             for pid in below:
                 processes.kill(pid)
             self._collect(below)
+            try:
+                os.waitpid(-1, os.WNOHANG)
+            except ChildProcessError:
+                return
 
     def _send(self, message: dict[str, Any]) -> None:
         try:

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from pisces.guest.channel import FrameWriter, RequestReader, encode_frame
+from pisces.guest.channel import FrameWriter, encode_frame
+from pisces.guest.requests import RequestReader
 from pisces.guest.streams import write_all
 from pisces.kernels.native.frames import DisplayFrame, FrameDecoder
 
@@ -148,7 +149,8 @@ def test_everything_is_written_to_a_pipe_that_is_full_and_does_not_block(pipe: t
 @pytest.fixture
 def requests() -> Iterator[tuple[socket.socket, RequestReader]]:
     host, guest = socket.socketpair()
-    reader = RequestReader(guest.fileno())
+    reader = RequestReader()
+    reader.attach(guest.fileno())
     yield host, reader
     reader._close()
     host.close()

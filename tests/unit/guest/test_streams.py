@@ -18,7 +18,8 @@ import os, signal, sys, threading
 sys.path.insert(0, {str(ROOT / "src")!r})
 from pisces.guest.flusher import InterruptGuard
 from pisces.guest.streams import StandardStreams
-streams = StandardStreams({NONCE!r})
+streams = StandardStreams()
+streams.order.begin({NONCE!r})
 streams.install()
 """
 
