@@ -80,11 +80,11 @@ def rendered(rows: Sequence[Row]) -> str:
 
 
 def _objects(rows: Sequence[Row]) -> str:
-    """The names, those with the same reason together."""
+    """The names, those with the same reason together, after it."""
     reasons: dict[str, list[str]] = {}
     for row in rows:
         reasons.setdefault(row.because, []).append(row.name.replace("|", "\\|"))
-    return "; ".join(", ".join(names) + (f" ({reason})" if reason else "") for reason, names in reasons.items())
+    return "; ".join((f"{reason}: " if reason else "") + ", ".join(names) for reason, names in reasons.items())
 
 
 async def tried(libraries: Iterable[Library]) -> list[Finding]:

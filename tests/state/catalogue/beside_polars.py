@@ -34,7 +34,7 @@ def scaled(factor):
     entries=(
         Entry("int", "x = 3 ** 500", "x % 1000"),
         Entry("dict of lists", "x = {'a': [1, 2]}", "x['a'][1]"),
-        Entry("list, in itself", "x = [1]; x.append(x)", "x[1] is x"),
+        Entry("list (in itself)", "x = [1]; x.append(x)", "x[1] is x"),
         Entry("module", "x = re", "x.findall('a', 'aba')"),
         Entry("name of another module", "x = Exact", "x('1.5')"),
         Entry("function of the session", "def x(a): return scaled(2)(a)", "x(4)"),
@@ -51,7 +51,7 @@ def scaled(factor):
         Entry("random.Random", "x = random.Random(3)", "x.random()"),
         Entry("io.BytesIO", "x = io.BytesIO(b'abcdef'); x.seek(1)", "x.read(2)"),
         Entry("os.environ", "os.environ['MADE'] = 'here'; x = os.environ", "x['MADE']"),
-        Entry("generator, begun", "x = counting(); next(x)", "next(x)", "not", NO_VALUE),
+        Entry("generator (begun)", "x = counting(); next(x)", "next(x)", "not", NO_VALUE),
         Entry("threading.Lock", "x = threading.Lock()", "x.locked()", "not", NO_VALUE),
         Entry("open file", "x = tempfile.TemporaryFile()", "x.write(b'a')", "not", NO_VALUE),
         Entry(

@@ -68,8 +68,8 @@ def watched():
         Entry(
             "subprocess.CompletedProcess", "x = subprocess.run(['echo', 'a'], capture_output=True)", "x.stdout", "exact"
         ),
-        Entry("subprocess.Popen, ended", "x = subprocess.Popen(['true']); x.wait()", "x.wait(1)", "exact"),
-        Entry("subprocess.Popen, running", "x = subprocess.Popen(['sleep', '600'])", "x.poll()", because=OWN_CHILD),
+        Entry("subprocess.Popen (ended)", "x = subprocess.Popen(['true']); x.wait()", "x.wait(1)", "exact"),
+        Entry("subprocess.Popen (running)", "x = subprocess.Popen(['sleep', '600'])", "x.poll()", because=OWN_CHILD),
         Entry(
             "subprocess.Popen with pipes",
             "x = subprocess.Popen(cat, stdin=subprocess.PIPE, stdout=subprocess.PIPE)",
@@ -98,16 +98,16 @@ def watched():
             because=DEAD_CHANNEL,
         ),
         Entry(
-            "ProcessPoolExecutor, used",
+            "ProcessPoolExecutor (used)",
             "x = concurrent.futures.ProcessPoolExecutor(1, mp_context=here); x.submit(len, 'ab').result()",
             "x.submit(len, 'abc').result(2)",
             because=OWN_CHILD,
         ),
         Entry("os.pipe", "x = os.pipe()", "piped(x)", because=DEAD_CHANNEL, untold="it is two numbers"),
         Entry("socket.socketpair", "x = socket.socketpair()", "echoed(x)", because=DEAD_CHANNEL),
-        Entry("socket.socket, listening", "x = listening()", "reached(x)", because=DEAD_CHANNEL),
+        Entry("socket.socket (listening)", "x = listening()", "reached(x)", because=DEAD_CHANNEL),
         Entry(
-            "socket.socket, connected",
+            "socket.socket (connected)",
             "server = listening(); x = (socket.create_connection(server.getsockname()), server.accept()[0])",
             "echoed(x)",
             because=DEAD_CHANNEL,

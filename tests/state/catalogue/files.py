@@ -35,15 +35,15 @@ FILES = Library(
     setup=SETUP,
     entries=(
         Entry(
-            "text file, being read", "x = open(folder / 'lines.txt', encoding='utf-8'); x.readline()", "x.readline()"
+            "text file (being read)", "x = open(folder / 'lines.txt', encoding='utf-8'); x.readline()", "x.readline()"
         ),
-        Entry("text file, being written", "x = open(folder / 'new.txt', 'w', encoding='utf-8')", "written(x)"),
+        Entry("text file (being written)", "x = open(folder / 'new.txt', 'w', encoding='utf-8')", "written(x)"),
         Entry(
             "text file with unwritten text",
             "x = open(folder / 'held.txt', 'w', encoding='utf-8'); x.write('held')",
             "(x.write('!'), x.tell())",
         ),
-        Entry("binary file, being read", "x = open(folder / 'bytes.bin', 'rb'); x.seek(50)", "x.read(3)"),
+        Entry("binary file (being read)", "x = open(folder / 'bytes.bin', 'rb'); x.seek(50)", "x.read(3)"),
         Entry("descriptor of a file", "x = os.open(folder / 'bytes.bin', os.O_RDONLY)", "os.pread(x, 4, 10)"),
         Entry("io.StringIO", "x = io.StringIO('abcdefgh'); x.read(1)", "x.read(2)"),
         Entry("io.BytesIO", "x = io.BytesIO(b'abc'); x.seek(0, 2)", "x.write(b'd') and x.getvalue()"),
@@ -56,7 +56,7 @@ FILES = Library(
             "    x = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)",
             "x[10:13]",
         ),
-        Entry("mmap.mmap, anonymous", "x = mmap.mmap(-1, 4096); x[:3] = b'abc'", "x[:4]"),
+        Entry("mmap.mmap (anonymous)", "x = mmap.mmap(-1, 4096); x[:3] = b'abc'", "x[:4]"),
         Entry(
             "multiprocessing.shared_memory",
             "x = shared_memory.SharedMemory(create=True, size=64); x.unlink(); x.buf[:3] = b'abc'",
@@ -64,13 +64,13 @@ FILES = Library(
         ),
         Entry("zipfile.ZipFile", "x = zipfile.ZipFile(folder / 'a.zip')", "x.read('inside.txt')"),
         Entry("tarfile.TarFile", "x = tarfile.open(folder / 'a.tar')", "x.extractfile('inside.txt').readline()"),
-        Entry("gzip.GzipFile, being read", "x = gzip.open(folder / 'a.gz', 'rt', encoding='utf-8')", "x.readline()"),
-        Entry("os.scandir, begun", "x = os.scandir(folder); next(x)", "os.path.dirname(next(x).path) == place.name"),
+        Entry("gzip.GzipFile (being read)", "x = gzip.open(folder / 'a.gz', 'rt', encoding='utf-8')", "x.readline()"),
+        Entry("os.scandir (begun)", "x = os.scandir(folder); next(x)", "os.path.dirname(next(x).path) == place.name"),
         Entry(
-            "sqlite3.Connection, in memory", "x = database(':memory:')", "x.execute('select sum(n) from t').fetchone()"
+            "sqlite3.Connection (in memory)", "x = database(':memory:')", "x.execute('select sum(n) from t').fetchone()"
         ),
         Entry(
-            "sqlite3.Connection, of a file",
+            "sqlite3.Connection (of a file)",
             "x = database(folder / 'a.sqlite')",
             "x.execute('select sum(n) from t').fetchone()",
         ),
@@ -79,7 +79,7 @@ FILES = Library(
             "x = database(':memory:'); x.execute('insert into t values (1000)')",
             "(x.in_transaction, x.execute('select sum(n) from t').fetchone())",
         ),
-        Entry("sqlite3.Cursor, begun", "x = database(':memory:').execute('select n from t')", "x.fetchmany(3)"),
+        Entry("sqlite3.Cursor (begun)", "x = database(':memory:').execute('select n from t')", "x.fetchmany(3)"),
         Entry("dbm", "x = dbm.dumb.open(str(folder / 'd'), 'n'); x['a'] = 'b'", "x['a']"),
         Entry("shelve.Shelf", "x = shelve.Shelf({}); x['a'] = [1]", "x['a']"),
         Entry("os.environ", "os.environ['MADE'] = 'here'; x = os.environ", "x['MADE']"),

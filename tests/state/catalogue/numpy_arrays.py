@@ -17,11 +17,11 @@ def mapped():
 """,
     entries=(
         Entry(
-            "ndarray, large",
+            "ndarray (large)",
             "x = np.arange(640_000, dtype=float).reshape(800, 800) / 1e6",
             "round(float((x @ x.T).trace()), 6)",
         ),
-        Entry("ndarray, view", "x = np.arange(100)[::7]", "(int(x.sum()), x.base is not None)"),
+        Entry("ndarray (view)", "x = np.arange(100)[::7]", "(int(x.sum()), x.base is not None)"),
         Entry("ndarray of a record type", "x = np.array([(1, 2.5)], dtype=[('a', 'i4'), ('b', 'f8')])", "x['b'].sum()"),
         Entry("ndarray of objects", "x = np.array([{'a': 1}, [2]], dtype=object)", "x.tolist()"),
         Entry(
@@ -36,9 +36,9 @@ def mapped():
         Entry("memmap", "x = mapped()", "int(x.sum())"),
         Entry("random.Generator", "x = np.random.default_rng(3); x.random()", "x.random()"),
         Entry("random.RandomState", "x = np.random.RandomState(3); x.rand()", "x.rand()"),
-        Entry("random, its own state", "np.random.seed(5); x = np.random", "x.rand()"),
+        Entry("random (its own state)", "np.random.seed(5); x = np.random", "x.rand()"),
         Entry("polynomial.Polynomial", "x = np.polynomial.Polynomial([1, 2, 3])", "x(2.0)"),
-        Entry("nditer, begun", "x = np.nditer(np.arange(9)); next(x)", "int(next(x))"),
+        Entry("nditer (begun)", "x = np.nditer(np.arange(9)); next(x)", "int(next(x))"),
         Entry("ufunc of a function", "x = np.frompyfunc(lambda a, b: a * b, 2, 1)", "x([1, 2], [3, 4]).tolist()"),
         Entry("vectorize", "x = np.vectorize(lambda a: a + 1)", "x([1, 2]).tolist()"),
         Entry("dtype", "x = np.dtype([('a', '<i4', (2,))])", "x.itemsize"),

@@ -30,9 +30,11 @@ text = "a,b\\n" + "\\n".join(f"{number},{number * 2}" for number in range(100))
         Entry("DataFrameGroupBy", "x = table.groupby('key')", "x.value.mean().to_dict()"),
         Entry("Rolling", "x = table.value.rolling(10)", "float(x.max().sum())"),
         Entry("Resampler", "x = pd.Series(range(1000), index=days).resample('D')", "int(x.sum().iloc[3])"),
-        Entry("Index engine, warm", "x = pd.Index(range(0, 1000, 2)); x.get_loc(4)", "x.get_indexer([8, 9]).tolist()"),
+        Entry("Index engine (warm)", "x = pd.Index(range(0, 1000, 2)); x.get_loc(4)", "x.get_indexer([8, 9]).tolist()"),
         Entry(
-            "TextFileReader, begun", "x = pd.read_csv(io.StringIO(text), chunksize=10); next(x)", "int(next(x).b.sum())"
+            "TextFileReader (begun)",
+            "x = pd.read_csv(io.StringIO(text), chunksize=10); next(x)",
+            "int(next(x).b.sum())",
         ),
         Entry("offsets.BusinessDay", "x = pd.offsets.BusinessDay(2)", "str(pd.Timestamp('2024-03-01') + x)"),
     ),

@@ -36,7 +36,7 @@ totals = "x.group_by('key').aggregate([('value', 'sum')]).sort_by('key').to_pydi
             "x.read(use_threads=True).num_rows",
         ),
         Entry(
-            "RecordBatchReader, begun",
+            "RecordBatchReader (begun)",
             "x = table.to_reader(1000); x.read_next_batch()",
             "x.read_next_batch().column(1)[0].as_py()",
         ),

@@ -19,12 +19,12 @@ def connected(where):
 """,
     entries=(
         Entry(
-            "DuckDBPyConnection, in memory",
+            "DuckDBPyConnection (in memory)",
             "x = connected(':memory:')",
             "x.sql('select k, sum(n) from t group by k order by k').fetchall()",
         ),
         Entry(
-            "DuckDBPyConnection, of a file",
+            "DuckDBPyConnection (of a file)",
             "x = connected(os.path.join(place.name, 'd.duckdb'))",
             "x.sql('select count(*) from t where n % 3 = 0').fetchall()",
         ),
@@ -34,7 +34,7 @@ def connected(where):
             "x.aggregate('sum(n)').fetchall()",
         ),
         Entry(
-            "result, begun",
+            "result (begun)",
             "x = connected(':memory:').execute('select n from t order by n'); x.fetchmany(2)",
             "x.fetchmany(3)",
         ),

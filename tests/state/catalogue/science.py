@@ -30,7 +30,7 @@ NETWORKX = Library(
         Entry("MultiGraph", "x = nx.MultiGraph([(1, 2), (1, 2)])", "x.number_of_edges(1, 2)"),
         Entry("subgraph view", "whole = nx.path_graph(9); x = whole.subgraph([1, 2, 3])", "list(x.edges)"),
         Entry("edge view", "x = nx.path_graph(4).edges", "sorted(x)"),
-        Entry("search, begun", "x = nx.bfs_edges(nx.path_graph(9), 0); next(x)", "next(x)"),
+        Entry("search (begun)", "x = nx.bfs_edges(nx.path_graph(9), 0); next(x)", "next(x)"),
     ),
 )
 

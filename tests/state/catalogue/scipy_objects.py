@@ -44,14 +44,14 @@ banded = scipy.sparse.diags_array([np.full(99, -1.0), np.full(100, 2.0), np.full
         ),
         Entry("stats.rv_frozen", "x = scipy.stats.norm(1, 2)", "float(x.cdf(2))"),
         Entry("stats.gaussian_kde", "x = scipy.stats.gaussian_kde(points.T)", "round(float(x([0.5, 0.5])[0]), 9)"),
-        Entry("stats.qmc.Sobol, begun", "x = scipy.stats.qmc.Sobol(2, rng=4); x.random(4)", "x.random(4).sum()"),
+        Entry("stats.qmc.Sobol (begun)", "x = scipy.stats.qmc.Sobol(2, rng=4); x.random(4)", "x.random(4).sum()"),
         Entry(
             "optimize.OptimizeResult",
             "x = scipy.optimize.minimize(lambda v: (v[0] - 3) ** 2, [0.0])",
             "round(float(x.x[0]), 4)",
         ),
         Entry(
-            "integrate.RK45, begun",
+            "integrate.RK45 (begun)",
             "x = scipy.integrate.RK45(lambda t, y: -y, 0, [1.0], 10); x.step()",
             "(x.step(), float(x.t))",
         ),

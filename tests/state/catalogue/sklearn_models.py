@@ -47,7 +47,7 @@ kinds = (rows[:, 0] > rows[:, 1]).astype(int)
             "float(x.score(rows, kinds))",
         ),
         Entry(
-            "SGDClassifier, partly fitted",
+            "SGDClassifier (partly fitted)",
             "x = linear_model.SGDClassifier(random_state=0).partial_fit(rows, kinds, classes=[0, 1])",
             "float(x.partial_fit(rows, kinds).score(rows, kinds))",
         ),
@@ -102,6 +102,6 @@ kinds = (rows[:, 0] > rows[:, 1]).astype(int)
             " {'max_depth': [2, 4]}, cv=2).fit(rows, kinds)",
             "x.best_params_",
         ),
-        Entry("KFold, begun", "x = model_selection.KFold(5).split(rows); next(x)", "int(next(x)[1][0])"),
+        Entry("KFold (begun)", "x = model_selection.KFold(5).split(rows); next(x)", "int(next(x)[1][0])"),
     ),
 )

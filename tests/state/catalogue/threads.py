@@ -38,8 +38,8 @@ def tried(lock):
 """,
     entries=(
         Entry("threading.Lock", "x = threading.Lock()", "tried(x)"),
-        Entry("threading.Lock, held by a cell", "x = threading.Lock(); x.acquire()", "(x.locked(), tried(x))"),
-        Entry("threading.RLock, held by a cell", "x = threading.RLock(); x.acquire()", "tried(x)"),
+        Entry("threading.Lock (held by a cell)", "x = threading.Lock(); x.acquire()", "(x.locked(), tried(x))"),
+        Entry("threading.RLock (held by a cell)", "x = threading.RLock(); x.acquire()", "tried(x)"),
         Entry(
             "threading.Condition",
             "x = threading.Condition()",
@@ -53,12 +53,12 @@ def tried(lock):
         Entry("queue.SimpleQueue", "x = filled(queue.SimpleQueue)", "x.get(timeout=0.2)"),
         Entry("queue.PriorityQueue", "x = filled(queue.PriorityQueue)", "x.get(timeout=0.2)"),
         Entry(
-            "threading.Thread, ended",
+            "threading.Thread (ended)",
             "x = threading.Thread(target=len, args=('',)); x.start(); x.join()",
             "x.is_alive()",
         ),
-        Entry("concurrent.futures.Future, done", "x = concurrent.futures.Future(); x.set_result(6)", "x.result(0)"),
-        Entry("ThreadPoolExecutor, not used", "x = concurrent.futures.ThreadPoolExecutor(2)", "x._max_workers"),
+        Entry("concurrent.futures.Future (done)", "x = concurrent.futures.Future(); x.set_result(6)", "x.result(0)"),
+        Entry("ThreadPoolExecutor (not used)", "x = concurrent.futures.ThreadPoolExecutor(2)", "x._max_workers"),
     ),
 )
 
@@ -67,24 +67,24 @@ RUNNING_THREADS = Library(
     setup=THREADS.setup,
     back="not",
     entries=(
-        Entry("threading.Thread, running", "x = thread_of('worker')", "x.is_alive()", because=GONE),
+        Entry("threading.Thread (running)", "x = thread_of('worker')", "x.is_alive()", because=GONE),
         Entry(
             "threading.Timer", "x = threading.Timer(600, len); x.daemon = True; x.start()", "x.is_alive()", because=GONE
         ),
         Entry(
-            "threading.Lock, held by a thread",
+            "threading.Lock (held by a thread)",
             "x = held_by_another()",
             "(x[0].locked(), x[1].is_alive())",
             because="nobody is left to release it",
         ),
         Entry(
-            "ThreadPoolExecutor, used",
+            "ThreadPoolExecutor (used)",
             "x = concurrent.futures.ThreadPoolExecutor(2); x.submit(len, 'ab').result()",
             "x.submit(len, 'abc').result(1)",
             "exact",
         ),
         Entry(
-            "concurrent.futures.Future, pending",
+            "concurrent.futures.Future (pending)",
             "pool = concurrent.futures.ThreadPoolExecutor(1); x = [pool.submit(time.sleep, 0.3) for _ in range(9)]",
             "x.pop(0).result(2)",
             because=GONE,

@@ -17,7 +17,7 @@ def encoded(form):
 """,
     entries=(
         Entry("Image", "x = Image.new('RGB', (40, 30), 'red')", "x.resize((4, 3)).getpixel((1, 1))"),
-        Entry("Image, not read yet", "x = Image.open(encoded('PNG'))", "x.getpixel((1, 1))"),
+        Entry("Image (not read yet)", "x = Image.open(encoded('PNG'))", "x.getpixel((1, 1))"),
         Entry(
             "Image with a palette",
             "x = Image.new('P', (4, 4)); x.putpalette(range(12))",
@@ -88,7 +88,7 @@ MARKUP = Library(
             "x(ET.fromstring('<a/>')).getroot().tag",
         ),
         Entry(
-            "lxml.etree.iterparse, begun",
+            "lxml.etree.iterparse (begun)",
             "x = ET.iterparse(io.BytesIO(b'<a><b/><c/><d/></a>')); next(x)",
             "next(x)[1].tag",
         ),
