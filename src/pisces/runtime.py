@@ -2,7 +2,8 @@
 
 import logging
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -13,6 +14,8 @@ from anyio.abc import TaskGroup
 
 from pisces.environment.lookup import InterpreterLookup
 from pisces.errors import InvalidCall, PiscesError
+from pisces.journal.folder import prune_journals
+from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend
 from pisces.kernels.registry import make_backend
 from pisces.model.results import ToolResult
@@ -106,14 +109,20 @@ class Runtime:
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
         mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
         rule = CheckpointRule(mode, python.checkpoint_max_mb)
-        self._pool = SessionPool(self._backend, max_kernels=kernels, idle_timeout=python.idle_timeout, rule=rule)
+        self._pool = SessionPool(
+            self._backend,
+            max_kernels=kernels,
+            idle_timeout=python.idle_timeout,
+            rule=rule,
+            journals=Journals(self.paths.journals),
+        )
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         jobs = Jobs(self._tasks, leave=self._pool.leave)
         self._services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters, jobs)
         self._tools = make_tools(self._services)
         self._tasks.start_soon(self._pool.maintain)
-        self._tasks.start_soon(self._prune_artifacts)
+        self._tasks.start_soon(self._prune)
         return self
 
     async def __aexit__(
@@ -181,15 +190,19 @@ class Runtime:
         except PiscesError as error:
             return error_result(error.explain())
 
-    async def _prune_artifacts(self) -> None:
-        """Delete the artifacts that have been kept for long enough, now and once a day."""
+    async def _prune(self) -> None:
+        """Delete the artifacts and journals that have been kept for long enough, now and once a day."""
         while True:
-            if self.paths.artifacts.is_dir():  # Most starts have nothing to delete, and need no thread to see that.
-                try:
-                    await anyio.to_thread.run_sync(self.artifacts.prune, self.settings.output.keep_days)
-                except OSError as error:
-                    _log.warning("old artifacts were not deleted: %s", error)
+            await self._prune_folder("artifacts", self.paths.artifacts, self.artifacts.prune)
+            await self._prune_folder("journals", self.paths.journals, partial(prune_journals, self.paths.journals))
             await anyio.sleep(_DAY)
+
+    async def _prune_folder(self, what: str, folder: Path, prune: Callable[[float], int]) -> None:
+        if os.path.isdir(folder):  # noqa: ASYNC240 - a first start has nothing to delete, and needs no thread for that
+            try:
+                await anyio.to_thread.run_sync(prune, self.settings.output.keep_days)
+            except OSError as error:
+                _log.warning("old %s were not deleted: %s", what, error)
 
     def _entered(self) -> Services:
         if self._services is None:

@@ -65,6 +65,7 @@ class SessionJournal:
         self._cell_began = 0.0
         self._timer: asyncio.TimerHandle | None = None
         self._trouble_told = False
+        self._closed = False
 
     @property
     def path(self) -> Path | None:
@@ -171,11 +172,12 @@ class SessionJournal:
         return [self._file.trouble]
 
     def close(self, why: str = "") -> None:
-        """The session is over. A journal in which nothing happened leaves no file."""
+        """The session is over. A journal in which nothing happened leaves no file, and a second call does nothing."""
         self.flush()
         if self._file is not None:
-            if self._head is None:
+            if self._head is None and not self._closed:
                 self._write(SessionClosed(time.time(), why))
+            self._closed = True
             self._file.close()
 
     def _write(self, entry: Entry) -> None:

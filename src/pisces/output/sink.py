@@ -69,6 +69,11 @@ class OutputSink:
         self._record = StreamRecord(spill)
         self._last_dump: Dump | None = None
 
+    @property
+    def artifact_id(self) -> str | None:
+        """Where the whole stream is; None as long as nothing had to be cut."""
+        return self._record.id
+
     def write(self, text: str) -> None:
         """Take the next text of the stream."""
         self._last_dump = None

@@ -8,6 +8,7 @@ import anyio
 import msgspec
 
 from pisces.errors import DeadlineExceeded, SessionClosed, SessionError
+from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import Restore
@@ -36,10 +37,18 @@ class SessionPool:
     """Hands out sessions. `maintain` runs in a task of the owner's; `aclose` ends every session."""
 
     def __init__(
-        self, backend: Backend, *, max_kernels: int, idle_timeout: float, rule: CheckpointRule | None = None
+        self,
+        backend: Backend,
+        *,
+        max_kernels: int,
+        idle_timeout: float,
+        rule: CheckpointRule | None = None,
+        journals: Journals | None = None,
     ) -> None:
+        """Without `journals`, what happens in the sessions is not written down."""
         self._backend = backend
         self._rule = rule or CheckpointRule()
+        self._journals = journals or Journals(None)
         self._max_kernels = max_kernels
         self._idle_timeout = idle_timeout
         self._sessions: dict[SessionKey, Session] = {}
@@ -65,7 +74,7 @@ class SessionPool:
         alone = (key, owner) in self._own or (loss is not None and loss.alone)
         session = self._own.get((key, owner)) if alone else self._sessions.get(key)
         if session is None or session.closed:
-            session = Session(key, self._backend, launch, self, rule=self._rule)
+            session = self._new(key, launch)
             if alone:
                 self._own[key, owner] = session
             else:
@@ -81,7 +90,7 @@ class SessionPool:
             return session
         del session.owners[owner]
         session.take_news(owner)
-        own = Session(session.key, self._backend, launch, self, rule=self._rule)
+        own = self._new(session.key, launch)
         own.owners[owner] = True
         self._own[session.key, owner] = own
         return own
@@ -105,11 +114,11 @@ class SessionPool:
             kernel = session.able_to_keep(await session.ensure_kernel(deadline))
             here = await session.state.now(kernel)
             place = Place(folder=here.folder, position=here.position, names=here.names)
-            branch = Session(key, self._backend, launch, self, rule=self._rule, place=place)
+            branch = self._new(key, launch, place)
             async with branch.turn(deadline):  # So that nobody ends it to make room.
                 try:
                     await self.acquire_slot(branch, deadline)
-                    copy, revival = await kernel.branch(here.checkpoint, launch(here.folder), deadline)
+                    copy, revival = await kernel.branch(here.checkpoint, branch.launch_spec(), deadline)
                 except BaseException:
                     self.release_slot(branch)
                     raise
@@ -118,7 +127,11 @@ class SessionPool:
                 branch.adopt(copy)
                 branch.origin = Origin(session.key.id, here.position, Restore(revival.how, 0, revival.missing))
                 await self._admit(branch, owner)
+                branch.journal.branch_from(session.journal, here.position)
         return branch
+
+    def _new(self, key: SessionKey, launch: Callable[[str], LaunchSpec], place: Place | None = None) -> Session:
+        return Session(key, self._backend, launch, self, rule=self._rule, journals=self._journals, place=place)
 
     async def _admit(self, branch: Session, owner: str) -> None:
         """The branch is there from now on, unless its name was taken meanwhile."""
@@ -226,17 +239,17 @@ class SessionPool:
             self._losses[session.key, owner] = _Loss(why, alone)
         while len(self._losses) > _REMEMBERED_LOSSES:
             self._losses.popitem(last=False)
-        await self.end(session)
+        await self.end(session, why)
 
     async def close(self, session: Session, owner: str) -> None:
         """End one session because this owner wants to: every other one that holds it hears of it with its next call."""
         session.owners.pop(owner, None)
         await self._evict(session, "Somebody who shared the session closed it")
 
-    async def end(self, session: Session) -> None:
-        """End one session, whoever holds it."""
+    async def end(self, session: Session, why: str = "") -> None:
+        """End one session, whoever holds it; `why` is for its journal."""
         if self._sessions.get(session.key) is session:
             del self._sessions[session.key]
         for place in [place for place, own in self._own.items() if own is session]:
             del self._own[place]
-        await session.close()
+        await session.close(why=why)

@@ -59,9 +59,11 @@ class CallRun:
             self._nothing_ran("the calls before this one in the session had not finished")
             return self.report
         self._session.active_stop = self._stop
+        self._session.journal.begin_call()
         try:
             if await self._ready():
                 await self._run_cells()
+            self.report.notes += self._session.journal.take_trouble()
         except BaseException:
             # Nobody will read the report: what it says of the state is said with the next call.
             if self._told is not None:
@@ -151,6 +153,7 @@ class CallRun:
         attempt = Attempt(self._folder_for(session))
         record.status = "running"
         self._transcript.begin(record, len(self.report.records))
+        session.journal.begin_cell(record)
         await self._progress.changed()
         request = ExecuteRequest(code=record.code, cwd=attempt.folder, inspect=self._options.inspect)
         try:
@@ -170,6 +173,7 @@ class CallRun:
 
         Whatever happens to this call meanwhile.
         """
+        self._write_down(attempt)
         with anyio.CancelScope(shield=True):
             if attempt.died:
                 await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
@@ -177,6 +181,20 @@ class CallRun:
                 self._forget_lost_cells()
             else:
                 await self._keep_state(attempt, record)
+
+    def _write_down(self, attempt: Attempt) -> None:
+        """The end of the cell, for the journal; a call that is cancelled has time left, and was stopped by somebody."""
+        done, session = attempt.done, self._session
+        assert done is not None
+        outcome = "ok" if attempt.ok else attempt.outcome(done, asked=self._stop.asked or not self._deadline.expired)
+        session.journal.end_cell(
+            done,
+            outcome=outcome,
+            began=attempt.began,
+            exit_code=0 if attempt.ok else exit_code(outcome, done),
+            position=session.position + (not attempt.died),
+            artifact_id=self._transcript.sink.artifact_id,
+        )
 
     async def _keep_state(self, attempt: Attempt, record: CellRecord) -> None:
         """The cell came to its own end; only the last word on whether that was kept is in the report."""
@@ -235,6 +253,7 @@ class CallRun:
             else:
                 attempt.asked_for_input |= isinstance(event, InputRequested)
                 self._transcript.take(event)
+                self._session.journal.take(event)
         await self._progress.output()
 
     async def _settle(self, kernel: Kernel, execution: Execution, attempt: Attempt) -> None:

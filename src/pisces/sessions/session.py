@@ -14,6 +14,7 @@ import anyio
 import msgspec
 
 from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, KernelGone, SessionClosed, TooManyRestarts
+from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore, VariableChanges
@@ -68,6 +69,7 @@ class Session:
         slots: KernelSlots,
         *,
         rule: CheckpointRule,
+        journals: Journals,
         place: Place | None = None,
     ) -> None:
         self.key = key
@@ -75,6 +77,7 @@ class Session:
         self.generation = 0
         self.state = SessionState(rule, place or Place(folder=key.cwd))
         self.origin: Origin | None = None
+        self.journal = journals.new(key.id, cwd=key.cwd, interpreter=key.interpreter, backend=backend.name)
         self.active_stop: StopSignal | None = None
         """Stops the call that has its turn."""
         self.last_used = time.monotonic()
@@ -172,7 +175,7 @@ class Session:
         if self._deaths >= _MAX_DEATHS:
             raise TooManyRestarts
         await self._slots.acquire_slot(self, deadline)
-        kernel = self._backend.kernel(self.launch(self.folder))
+        kernel = self._backend.kernel(self.launch_spec())
         self._phase = "provisioning"
         try:
             await kernel.start(deadline)
@@ -181,6 +184,11 @@ class Session:
             raise
         self.adopt(kernel)
         return kernel
+
+    def launch_spec(self) -> LaunchSpec:
+        """What a kernel of this session starts with now, and where."""
+        spec = self.launch(self.folder)
+        return msgspec.structs.replace(spec, injected={**spec.injected, **self.journal.environment})
 
     def adopt(self, kernel: Kernel) -> None:
         """This one is up, and the session's from now on; the session has a slot for it."""
@@ -195,6 +203,7 @@ class Session:
         try:
             await self.end_kernel()
             self.state.began_anew()
+            self.journal.reset()
             self._deaths = 0
             self._news.clear()
             await self.ensure_kernel(deadline)
@@ -221,14 +230,18 @@ class Session:
         news = await bring_back(self.kernel, self.state, why)
         if news is not None:
             self.came_back()
-            self.announce(news)
+            self._tell(news)
             return
         if not self._finished_a_cell:
             self._deaths += 1
         harmless = self.state.blank and isinstance(self.kernel, Checkpointing)
-        self.announce(StateNews.nothing_to_lose(why) if harmless else StateNews.lost(why))
         self.state.began_anew()
+        self._tell(StateNews.nothing_to_lose(why) if harmless else StateNews.lost(why))
         await self.end_kernel()
+
+    def _tell(self, news: StateNews) -> None:
+        self.journal.state_changed(news.state, news.text, position=self.position, restore=news.restore)
+        self.announce(news)
 
     def came_back(self) -> None:
         """The kernel goes on from a checkpoint, in another process."""
@@ -278,7 +291,9 @@ class Session:
             raise InvalidCall("A checkpoint needs a name to be found by")
         async with self.turn(deadline):
             kernel = self.able_to_keep(await self.ensure_kernel(deadline))
-            return await self.state.keep(kernel, name)
+            kept = await self.state.keep(kernel, name)
+            self.journal.checkpoint_named(name, kept.position)
+            return kept
 
     def drop_checkpoint(self, name: str) -> None:
         """Give a named checkpoint up. Raises `CheckpointError` when there is none of that name."""
@@ -291,12 +306,13 @@ class Session:
         """
         async with self.turn(deadline):
             checkpoints = self.state.checkpoints
-            if name is not None:
-                return await go_back(self, checkpoints.find(name), deadline, owner=owner)
             newest = next(iter([*reversed(checkpoints.named), *checkpoints.backwards()]), None)
-            if newest is None:
+            kept = newest if name is None else checkpoints.find(name)
+            if kept is None:
                 raise CheckpointError(f"Session {self.key.id!r} has no checkpoint to go back to")
-            return await go_back(self, newest, deadline, owner=owner)
+            went = await go_back(self, kept, deadline, owner=owner)
+            self.journal.went_back("restore", went.position, went.name)
+            return went
 
     async def undo(self, deadline: Deadline, *, steps: int = 1, owner: str = "") -> WentBack:
         """Take the last cells back: go to the newest checkpoint of before them, which may be further back.
@@ -304,7 +320,9 @@ class Session:
         Every owner but the one who wanted it hears of it. Raises `CheckpointError` when none lies that far back.
         """
         async with self.turn(deadline):
-            return await go_back(self, undo_target(self.state, steps), deadline, owner=owner)
+            went = await go_back(self, undo_target(self.state, steps), deadline, owner=owner)
+            self.journal.went_back("undo", went.position, went.name)
+            return went
 
     async def variables(self, deadline: Deadline) -> VariableList:
         """What the namespace holds; while a cell runs, what it held when the last one had finished."""
@@ -355,7 +373,7 @@ class Session:
             restore=restore,
         )
 
-    async def close(self, *, wait: float = _CLOSE_WAIT) -> None:
+    async def close(self, *, why: str = "", wait: float = _CLOSE_WAIT) -> None:
         """Refuse new calls, give the running one `wait` seconds, then interrupt it, then end the kernel."""
         self._closing = True
         with anyio.CancelScope(shield=True):
@@ -369,6 +387,7 @@ class Session:
                 self.state.checkpoints.drop_all()
                 await self.end_kernel()
             finally:
+                self.journal.close(why)
                 self._turns.release()
 
     def _closed_error(self) -> SessionClosed:

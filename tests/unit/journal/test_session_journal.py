@@ -103,6 +103,7 @@ async def test_what_becomes_of_the_state_is_told(tmp_path: Path, no_descriptor_i
     journal.state_changed("restored", "It is back.", position=1, restore=Restore("by_value", 2, ("t",)))
     journal.reset()
     journal.close("idle")
+    journal.close()
     told = entries_of(journal)[3:]
     assert [type(entry) for entry in told] == [CheckpointNamed, WentBack, StateChanged, Reset, SessionClosed]
     assert isinstance(told[2], StateChanged)
