@@ -51,8 +51,10 @@ class StateNews(msgspec.Struct, frozen=True):
             return self if self.restore is None else later
         how = self.restore.how if later.restore.how == "exact" else "by_value"
         missing = tuple(dict.fromkeys(self.restore.missing + later.restore.missing))
-        restore = Restore(how, self.restore.cells_lost + later.restore.cells_lost, missing)
-        return StateNews("restored", f"{self.text} Then: {later.text}", restore)
+        cells = self.restore.cells_lost + later.restore.cells_lost
+        total = f" Since your last call, the work of {cells} finished cells is gone in all." if cells else ""
+        absent = f" Not back: {', '.join(missing)}." if missing else ""
+        return StateNews("restored", f"{later.text}{total}{absent}", Restore(how, cells, missing))
 
 
 async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews | None:

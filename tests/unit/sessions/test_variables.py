@@ -54,3 +54,31 @@ def test_a_cell_that_could_not_be_asked_takes_nothing_away() -> None:
     assert merge_changes(known, None) == known
     assert merge_changes(None, known) == known
     assert merge_changes(None, None) is None
+
+
+@given(st.lists(NAMESPACES, min_size=1, max_size=5))
+def test_what_the_cells_tell_adds_up_to_what_is_there(states: list[dict[str, int]]) -> None:
+    names = Names({})
+    for before, after in pairwise([{}, *states]):
+        names.apply(changes_between(before, after))
+    listed = names.listed()
+    assert {variable.name: variable.size for variable in listed.variables} == {
+        name: str(value) for name, value in states[-1].items()
+    }
+    assert (listed.current, listed.complete) == (False, True)
+
+
+def test_names_that_were_left_out_or_not_asked_for_are_not_all_until_the_kernel_lists_them() -> None:
+    names = Names({})
+    names.apply(VariableChanges(more=3))
+    assert (names.listed().complete, names.snapshot()) == (False, None)
+    names.replace((Variable("a", "int"),))
+    assert (names.listed().complete, names.snapshot()) == (True, {"a": Variable("a", "int")})
+    names.apply(None)
+    assert not names.listed().complete
+
+
+def test_few_changes_are_listed_as_they_are() -> None:
+    few = VariableChanges((Variable("a", "int"),), (), ("gone",), 2)
+    assert trimmed(few) == few
+    assert trimmed(None) is None
