@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pisces.model.events import Variable, VariableChanges
-from pisces.sessions.variables import merge_changes, trimmed
+from pisces.sessions.variables import Names, merge_changes, trimmed
 
 NAMES = st.sampled_from("abcdefgh")
 NAMESPACES = st.dictionaries(NAMES, st.integers(0, 3))
