@@ -32,6 +32,8 @@ _LASTING_THREADS = (
 )
 _LASTING_MODULES = {"polars": "polars", "jax": "XLA", "tensorflow": "TensorFlow", "grpc": "gRPC"}
 
+_DEVICE_MODULES = frozenset({"torch", "cupy", "jax", "tensorflow", "numba.cuda", "pycuda", "cuda", "cudf"})
+
 
 class _Findings:
     """What the last look found, and of what it holds."""
@@ -108,6 +110,11 @@ def before_fork() -> None:
 def obstacle() -> str:
     """Why no checkpoint can be made now, as a clause; empty when one can."""
     return _look().obstacle
+
+
+def may_use_a_device() -> bool:
+    """Whether a library is loaded that could have an obstacle; asked after every cell."""
+    return not _DEVICE_MODULES.isdisjoint(sys.modules)
 
 
 def by_value_reason() -> str:

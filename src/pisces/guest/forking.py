@@ -40,8 +40,9 @@ def is_aside() -> bool:
 
 
 def expect_forks() -> None:
-    """Python 3.12 warns of every fork of a process with threads; ours are made with that in mind."""
-    warnings.filterwarnings("ignore", message="This process .* is multi-threaded", module=__name__.replace(".", r"\."))
+    """Python 3.12, and some libraries, warn of every fork of a process with threads; ours are made with that in mind."""
+    for message in ("This process .* is multi-threaded", r"os\.fork\(\) was called"):
+        warnings.filterwarnings("ignore", message=message, module=__name__.replace(".", r"\."))
 
 
 def fork_aside(mark_name: str = MARK) -> int:
@@ -50,12 +51,10 @@ def fork_aside(mark_name: str = MARK) -> int:
     Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
     Waiting for the process between would take four times as long as forking it.
     """
-    random: Any = sys.modules.get("random")
-    random_state = random.getstate() if hasattr(random, "getstate") else None
     mark = _open_mark(mark_name)
     _Fork.aside = True
     try:
-        pid = os.fork()
+        pid = fork_child()
         if pid == 0:
             _orphan_ourselves()
     except OSError:
@@ -68,16 +67,24 @@ def fork_aside(mark_name: str = MARK) -> int:
         return pid
     close_mark()
     _Fork.mark = mark
-    if random_state is not None:
-        random.setstate(random_state)  # Python gives each forked process a new seed.
     return 0
+
+
+def fork_child() -> int:
+    """`os.fork`, after which the child draws the random numbers that we would: Python gives each a new seed."""
+    random: Any = sys.modules.get("random")
+    state = random.getstate() if hasattr(random, "getstate") else None
+    pid = os.fork()
+    if pid == 0 and state is not None:
+        random.setstate(state)
+    return pid
 
 
 def _orphan_ourselves() -> None:
     """In the process between: fork once more and end. Not `setpgid`, which would forbid the copy its own session."""
     try:
         os.setsid()
-        if os.fork():
+        if fork_child():
             os._exit(0)
     except BaseException:  # There is nobody to tell; the copy's socket closes, and that is heard.
         os._exit(1)

@@ -14,12 +14,13 @@ import platform
 import resource
 import select
 import selectors
+import signal
 import socket
 import sys
 import time
 from types import ModuleType
 
-from . import checkpoint, forking, processes, stdin
+from . import checkpoint, fork_safety, forking, processes, stdin
 from .channel import FrameWriter
 from .interrupts import Interrupts
 from .kernel import become_kernel
@@ -110,6 +111,7 @@ class KernelLoop:
         for fd in woken.fds:
             os.close(fd)
         self._waiting = []
+        signal.set_wakeup_fd(-1)  # A loop that has gone may have wanted to be woken through a socket of its own.
         self._open_loop()
         facts = {"shell": self._shell.name, "version": platform.python_version(), "note": self._shell_note}
         self._frames.send("ready", missing=missing or [], **facts)
@@ -136,34 +138,35 @@ class KernelLoop:
         """Fork a copy that sleeps. This returns in the kernel and, later, in every kernel that the copy becomes."""
         began = time.perf_counter()
         host = socket.socket(fileno=self._requests.fds.pop(0))
-        problem = ""
-        try:
-            with self._streams.quiet():
-                facts = checkpoint.facts_before_fork()
-                positions = forking.file_positions()
-                between = forking.fork_aside()
-        except OSError as error:
-            problem = str(error)
-        else:
-            if not between:
-                facts["execution_count"] = self._shell.execution_count
-                self._sleep(host, positions, facts)
-                return
-            self._to_reap.append(between)
+        problem = fork_safety.obstacle()
+        if not problem:
+            try:
+                with self._streams.quiet():
+                    facts = checkpoint.facts_before_fork()
+                    positions = forking.file_positions()
+                    between = forking.fork_aside()
+            except OSError as error:
+                problem = f"the system refused: {error}"
+            else:
+                if between == 0:
+                    self._sleep(host, positions, facts)
+                    return
+                self._to_reap.append(between)
         host.close()
         blocked_us = round((time.perf_counter() - began) * 1e6)
         self._frames.send("checkpointed", blocked_us=blocked_us, problem=problem)
 
     def _sleep(self, host: socket.socket, positions: dict[int, int], facts: dict[str, Any]) -> None:
         """In the copy: until it is woken, and goes on as a kernel."""
+        facts["execution_count"] = self._shell.execution_count
         facts["children"] = checkpoint.names_of_children(self._pid)
         forking.let_go(positions, keep={host.fileno()})
         processes.be_worth_keeping()
         woken = Sleeper(host, facts, self.save).sleep()
         become_kernel(woken.message)
-        missing = [*facts["threads"], *facts["children"], *checkpoint.give_up_tasks(self._loop)]
-        missing += checkpoint.lost_variables(self._shell.namespace, self._watch.reserved)
-        self.attach(woken, missing)
+        variables = checkpoint.lost_variables(self._shell.namespace, self._watch.reserved)
+        others = [*fork_safety.lost_threads(), *facts["children"], *checkpoint.give_up_tasks(self._loop)]
+        self.attach(woken, [*others, *variables])
 
     def save(self, fd: int) -> None:
         """Write the user's variables to a file, for a kernel that cannot be this one."""
@@ -248,6 +251,7 @@ class KernelLoop:
             exit_code=outcome.exit_code,
             variables=variables,
             faults=resource.getrusage(resource.RUSAGE_SELF).ru_minflt,
+            obstacle=fork_safety.obstacle() if fork_safety.may_use_a_device() else "",
         )
 
     def _run_cell(self, request: dict[str, Any]) -> CellOutcome:

@@ -71,7 +71,7 @@ class Sleeper:
 
     def _save_in_a_child(self, fd: int, seconds: float) -> None:
         """Write the variables; in a child, because it may hang, and because we may be wanted again."""
-        pid = os.fork()
+        pid = forking.fork_child()
         if pid == 0:
             code = 1
             try:

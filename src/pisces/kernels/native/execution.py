@@ -36,10 +36,8 @@ _CLEAR_CAP = 3.0
 class NativeExecution:
     """Pulls: nothing is read that nobody asked for, so a kernel that floods waits, and the host does not grow."""
 
-    def __init__(self, process: KernelProcess, cell: int, news: tuple[str, ...] = ()) -> None:
-        """`news` are told with the end of the cell."""
+    def __init__(self, process: KernelProcess, cell: int) -> None:
         self._process = process
-        self._news = news
         self._cell = cell
         self._malformed_before = process.frames.malformed
         self._foreign = 0
@@ -155,7 +153,7 @@ class NativeExecution:
         return _as_output(frame) if isinstance(frame, frames.ResultFrame | frames.ErrorFrame) else None
 
     def _done(self, frame: frames.DoneFrame) -> Done:
-        self._process.on_faults(frame.faults)
+        self._process.on_done(frame)
         return Done(
             status=frame.status,
             execution_count=frame.execution_count,
@@ -179,11 +177,12 @@ class NativeExecution:
         events.append(Done("crashed", state="lost", process_exit=ended, notes=self._notes()))
 
     def _notes(self) -> tuple[str, ...]:
+        notes, self._process.notes = self._process.notes, []
         count = self._process.frames.malformed - self._malformed_before + self._foreign
-        if not count:
-            return self._news
-        what = "1 frame" if count == 1 else f"{count} frames"
-        return (*self._news, f"On the kernel's channel, {what} could not be understood and went unheeded.")
+        if count:
+            what = "1 frame" if count == 1 else f"{count} frames"
+            notes.append(f"On the kernel's channel, {what} could not be understood and went unheeded.")
+        return tuple(notes)
 
 
 def _where(trace: str) -> str:

@@ -103,6 +103,8 @@ class DoneFrame(PlacedFrame, frozen=True, kw_only=True, tag="done"):
     variables: VariableChanges | None = None
     faults: int = 0
     """How many pages the process has touched first, or had to copy, in its life."""
+    obstacle: str = ""
+    """Why no checkpoint could be made now; empty when one could."""
 
 
 class PartFrame(_Frame, frozen=True, tag="part"):

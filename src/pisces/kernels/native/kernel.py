@@ -40,8 +40,6 @@ class NativeKernel:
         self._process: KernelProcess | None = None
         self._execution: NativeExecution | None = None
         self._cells = 0
-        self._news: tuple[str, ...] = ()
-        """What the next result should say about how the kernel was started."""
         self.shell = ""
         self.shell_note = ""
 
@@ -67,7 +65,7 @@ class NativeKernel:
         process = self._process = KernelProcess(zygote)
         await process.start(self._spec, self._folder(), deadline)
         await self._become_ready(process)
-        self._news = zygote.take_warnings()
+        process.notes += zygote.take_warnings()
 
     async def _become_ready(self, process: KernelProcess) -> ReadyFrame:
         ready = await self._next(ReadyFrame, process)
@@ -107,8 +105,7 @@ class NativeKernel:
             message["cwd"] = request.cwd
         if request.env:
             message["env"] = dict(request.env)
-        self._execution = NativeExecution(process, self._cells, self._news)
-        self._news = ()
+        self._execution = NativeExecution(process, self._cells)
         try:
             process.channels.send(encode_request(message))
         except ConnectionError as error:

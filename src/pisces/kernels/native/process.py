@@ -15,7 +15,7 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.channels import Channels
 from pisces.kernels.native.checkpoint import NativeCheckpoint
 from pisces.kernels.native.descriptors import open_files_limit
-from pisces.kernels.native.frames import CheckpointedFrame, FrameDecoder, GuestFrame, encode_request
+from pisces.kernels.native.frames import CheckpointedFrame, DoneFrame, FrameDecoder, GuestFrame, encode_request
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.sleepers import Sleeper
@@ -59,7 +59,9 @@ class KernelProcess:
         self.faults = 0
         """Page faults of the last cell."""
         self.obstacle = ""
-        """Why the last checkpoint could not be made; empty when it could."""
+        """Why no checkpoint can be made now; empty when one can."""
+        self.notes: list[str] = []
+        """What the next result should say."""
 
     @property
     def alive(self) -> bool:
@@ -121,12 +123,13 @@ class KernelProcess:
         checkpoint.made(frame.blocked_us / 1000)
         if frame.problem:
             checkpoint.sleeper.fail(frame.problem)
-            self.obstacle = frame.problem
+            self.notes.append(f"The last checkpoint could not be made: {frame.problem}.")
 
-    def on_faults(self, total: int) -> None:
-        """How many page faults the process has had in its life, as of the end of a cell."""
-        self.faults = total - self._faults_in_all
-        self._faults_in_all = total
+    def on_done(self, frame: DoneFrame) -> None:
+        """A cell has ended: what it means for the next checkpoint."""
+        self.faults = frame.faults - self._faults_in_all
+        self._faults_in_all = frame.faults
+        self.obstacle = frame.obstacle
 
     def resident_mb(self) -> float:
         """How much memory it holds. Looked at again only when it may have changed much: that takes 30 µs."""
