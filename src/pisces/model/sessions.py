@@ -9,7 +9,7 @@ from pisces.model.results import JobInfo, Phase
 
 SessionAction = Literal[
     "list", "checkpoint", "restore", "undo", "branch", "interrupt", "close", "variables", "jobs", "wait", "cancel",
-    "output",
+    "output", "export",
 ]  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from pisces.tools.prompt import prompt
 from pisces.tools.python import DEFAULT_SESSION, DEFAULT_TIMEOUT
 from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
 from pisces.tools.schema import json_schema, parse_params
+from pisces.tools.session_export import export, notebook_path
 from pisces.tools.session_list import list_sessions
 from pisces.tools.session_lookup import find_session
 from pisces.tools.session_output import OutputPart, artifact_output, job_output
@@ -84,6 +85,7 @@ class _SessionCall:
             "undo": self._undo,
             "branch": self._branch,
             "variables": self._variables,
+            "export": self._export,
         }
         return await actions[self._params.action]()
 
@@ -139,6 +141,10 @@ class _SessionCall:
 
     async def _variables(self) -> ToolResult:
         return await session_state.variables(self._find(), self._deadline)
+
+    async def _export(self) -> ToolResult:
+        target = notebook_path(self._services.cwd, _needed(self._params.path))
+        return await export(self._find(), target)
 
     async def _interrupt(self) -> ToolResult:
         session = self._find()

@@ -16,7 +16,7 @@ class SessionParams(Struct, frozen=True, forbid_unknown_fields=True):
 
     action: SessionAction
     session: Annotated[_Name, Meta(description="Default `default`.")] | None = None
-    kernel: Annotated[_Name, Meta(description="Its interpreter, if two have that name.")] | None = None
+    kernel: Annotated[str, Meta(min_length=1, description="Its interpreter, if two have that name.")] | None = None
     name: Annotated[_Name, Meta(description="Of the checkpoint.")] | None = None
     drop: Annotated[bool, Meta(description="checkpoint: give it up.")] | None = None
     steps: Annotated[int, Meta(ge=1, description="undo: cells to take back; default 1.")] | None = None
@@ -26,6 +26,7 @@ class SessionParams(Struct, frozen=True, forbid_unknown_fields=True):
     id: Annotated[str | int, Meta(description="output: number of the artifact.")] | None = None
     lines: Annotated[str, Meta(description="output: `100-200`, `100-` or `100`.")] | None = None
     search: Annotated[str, Meta(description="output: regular expression; lines that match.")] | None = None
+    path: Annotated[str, Meta(min_length=1, description="export: the .ipynb file to write.")] | None = None
 
 
 _ONE: Final = ("session", "kernel", "timeout")
@@ -43,12 +44,14 @@ TAKEN: Final[dict[SessionAction, tuple[str, ...]]] = {
     "wait": ("job", "timeout"),
     "cancel": ("job", "timeout"),
     "output": ("id", "job", "lines", "search"),
+    "export": ("path", "session", "kernel"),
 }
 """Which parameters each action takes."""
 _NEEDED: Final[dict[SessionAction, str]] = {
     "checkpoint": "name",
     "wait": "job",
     "cancel": "job",
+    "export": "path",
 }
 
 
