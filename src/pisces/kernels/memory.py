@@ -7,6 +7,7 @@ import signal
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any
 
+from anyio import Event
 from anyio.lowlevel import checkpoint
 
 from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
@@ -79,7 +80,10 @@ class MemoryKernel:
 
 
 class MemoryCheckpoint:
-    """A copy of a namespace, until it is dropped. A `broken` one is found out only when it is to be woken."""
+    """A copy of a namespace, until it is dropped. A `broken` one is found out only when it is to be woken.
+
+    One that has a `delay` is there when that is set; its kernel must live until then.
+    """
 
     def __init__(self, namespace: Mapping[str, Any], count: int, blocked_ms: float | None) -> None:
         self.namespace = namespace
@@ -87,6 +91,18 @@ class MemoryCheckpoint:
         self.blocked_ms = blocked_ms
         self.usable = True
         self.broken = False
+        self.delay: Event | None = None
+
+    async def settled(self, deadline: Deadline) -> None:
+        """Wait until it is there."""
+        if self.delay is not None:
+            with deadline.scope() as scope:
+                await self.delay.wait()
+            if scope.cancelled_caught:
+                raise DeadlineExceeded("The checkpoint was not there in time")
+            self.delay = None
+        if not self.usable:
+            raise CheckpointError("The checkpoint could not be made")
 
     def drop(self) -> None:
         self.usable = False
@@ -103,7 +119,8 @@ class CheckpointingMemoryKernel(MemoryKernel):
     """One that keeps its state, and lists it; fulfils `Checkpointing` and `Inspecting` too.
 
     A test sets what a checkpoint means (`prospect`, `blocked_ms`), how it comes back (`revival`; names that are
-    `missing` are not in the namespace then), and why there can be no checkpoint (`refusal`). `checkpoints` has all.
+    `missing` are not in the namespace then), until when checkpoints take (`delay`), and why there can be none
+    (`refusal`). `checkpoints` has all.
     """
 
     def __init__(
@@ -114,6 +131,7 @@ class CheckpointingMemoryKernel(MemoryKernel):
         self.prospect = Outlook()
         self.blocked_ms: float | None = 0.0
         self.refusal = ""
+        self.delay: Event | None = None
         self.checkpoints: list[MemoryCheckpoint] = []
         self.family: list[MemoryKernel] = []
         """Where branches are told of: the kernels of the backend."""
@@ -130,12 +148,15 @@ class CheckpointingMemoryKernel(MemoryKernel):
         except Exception as error:  # the values are a user's, and copying one may raise anything
             raise CheckpointError(f"There can be no checkpoint: a value cannot be copied ({error})") from error
         made = MemoryCheckpoint(namespace, process.count, self.blocked_ms)
+        made.delay = self.delay
         self.checkpoints.append(made)
         return made
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         assert isinstance(checkpoint, MemoryCheckpoint)
         await self.kill()
+        if checkpoint.delay is not None:
+            checkpoint.drop()  # It was still being made.
         self._process = checkpoint.wake(self.revival.missing)
         self._execution = None
         return self.revival

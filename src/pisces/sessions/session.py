@@ -278,12 +278,12 @@ class Session:
         kernel, rule = self.kernel, self.state.policy.rule
         if rule.mode != "off" and isinstance(kernel, Checkpointing):
             try:
-                await self.state.keep(kernel)
+                await self.state.keep_beginning(kernel)
             except (CheckpointError, KernelGone) as error:
                 _log.warning("the state of the branch %r was not kept: %s", self.key.id, error)
 
     async def checkpoint(self, name: str, deadline: Deadline) -> Kept:
-        """Keep the state of now under a name, in place of an earlier one of that name.
+        """Keep the state of now under a name, in place of an earlier one of that name; certain when this returns.
 
         Raises `CheckpointError` when there can be none, and when there are too many.
         """
@@ -291,7 +291,7 @@ class Session:
             raise InvalidCall("A checkpoint needs a name to be found by")
         async with self.turn(deadline):
             kernel = self.able_to_keep(await self.ensure_kernel(deadline))
-            kept = await self.state.keep(kernel, name)
+            kept = await self.state.keep_as(name, kernel, deadline)
             self.journal.checkpoint_named(name, kept.position)
             return kept
 

@@ -10,9 +10,10 @@ import msgspec
 
 from pisces.errors import CheckpointError
 from pisces.kernels.base import Checkpoint, Checkpointing, Outlook
+from pisces.kernels.deadline import Deadline
 from pisces.model.events import Variable, VariableChanges
 from pisces.sessions.checkpoint_policy import CheckpointPolicy, CheckpointRule, Skip
-from pisces.sessions.checkpoints import Checkpoints, Kept
+from pisces.sessions.checkpoints import Checkpoints, Kept, make_sure_of
 from pisces.sessions.variables import Names
 
 
@@ -69,20 +70,34 @@ class SessionState:
         if isinstance(decision, Skip):
             return self._skipped(decision.reason)
         try:
-            await self._make(kernel, outlook, "")
+            self._add(await kernel.checkpoint(), outlook, "")
         except CheckpointError as error:
             return self._skipped(str(error))
         return ""
 
-    async def keep(self, kernel: Checkpointing, name: str = "") -> Kept:
-        """Make a checkpoint, whatever it costs. Raises `CheckpointError` when there can be none, or `KernelGone`."""
+    async def keep_as(self, name: str, kernel: Checkpointing, deadline: Deadline) -> Kept:
+        """Make a named checkpoint, whatever it costs, and wait until it is there.
+
+        Raises `CheckpointError` when there can be none, `KernelGone`, or `DeadlineExceeded`; then nothing has changed.
+        """
         outlook = self._possible(kernel)
-        if name:
-            self.checkpoints.make_sure_of_room(name)
-        return await self._make(kernel, outlook, name)
+        self.checkpoints.make_sure_of_room(name)
+        made = await kernel.checkpoint()
+        try:
+            await make_sure_of(made, deadline)
+        except BaseException:
+            made.drop()
+            raise
+        return self._add(made, outlook, name)
+
+    async def keep_beginning(self, kernel: Checkpointing) -> None:
+        """Make a checkpoint of a kernel that has just been woken. Raises `CheckpointError` or `KernelGone`."""
+        outlook = self._possible(kernel)
+        self._add(await kernel.checkpoint(), outlook, "")
+        self.policy.began_anew()
 
     async def now(self, kernel: Checkpointing) -> Kept:
-        """A checkpoint for the caller, who drops it; the session does not keep it. Raises as `keep`."""
+        """A checkpoint for the caller, who drops it. Raises `CheckpointError` if there can be none, or `KernelGone`."""
         self._possible(kernel)
         made = await kernel.checkpoint()
         self.policy.made()
@@ -105,8 +120,8 @@ class SessionState:
         self.checkpoints.go_back_to_start()
         self.policy.began_anew()
 
-    async def _make(self, kernel: Checkpointing, outlook: Outlook, name: str) -> Kept:
-        kept = self._here(await kernel.checkpoint(), name)
+    def _add(self, made: Checkpoint, outlook: Outlook, name: str) -> Kept:
+        kept = self._here(made, name)
         self.checkpoints.add(kept, outlook.resident_mb)
         self.policy.made()
         self._unmeasured = (kept, outlook.resident_mb)

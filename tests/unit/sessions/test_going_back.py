@@ -173,6 +173,36 @@ async def test_a_checkpoint_that_does_not_wake_is_told_and_the_session_goes_on_f
     assert told.text.endswith("3")
 
 
+async def test_a_named_checkpoint_is_certain_when_it_is_told(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime, anyio.create_task_group() as group:
+        session = await run_cells(runtime, 1)
+        await session.checkpoint("one", soon())
+        await call(runtime, "a = 2")
+        kernel = kernel_in(session)
+        kernel.delay = anyio.Event()
+        with pytest.raises(DeadlineExceeded):
+            await session.checkpoint("one", Deadline.after(0.05))
+        assert session.state.checkpoints.find("one").position == 1, "the old one stays until there is another"
+        group.start_soon(session.checkpoint, "two", soon())
+        await anyio.wait_all_tasks_blocked()
+        assert [kept.name for kept in session.state.checkpoints.named] == ["one"]
+        kernel.delay.set()
+        assert (await session.restore_to("two", soon())).name == "two"
+
+
+async def test_a_checkpoint_that_is_still_being_made_is_waited_for_before_the_kernel_is_ended(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime, anyio.create_task_group() as group:
+        session = await run_cells(runtime, 1)
+        kernel = kernel_in(session)
+        kernel.delay = anyio.Event()
+        await call(runtime, "a = 2")
+        group.start_soon(session.restore_to, None, soon())
+        await anyio.wait_all_tasks_blocked()
+        assert await kernel.is_alive()
+        kernel.delay.set()
+        assert await shown(runtime, "a") == "2"
+
+
 async def test_a_kernel_that_cannot_keep_its_state_refuses_all_of_it(tmp_path: Path) -> None:
     async with scripted_runtime({"x": []}, tmp_path) as runtime:
         await call(runtime, "x")
