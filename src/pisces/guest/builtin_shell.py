@@ -51,6 +51,10 @@ class BuiltinShell:
         display.show_on(channel)
         figures.show_on(channel)
 
+    def count_from(self, execution_count: int) -> None:
+        """Go on counting cells after this number."""
+        self.execution_count = execution_count
+
     @property
     def user_ns(self) -> dict[str, Any]:
         """The namespace, by the name that IPython gives it."""

@@ -47,8 +47,14 @@ def save(
 
 
 def load(namespace: dict[str, Any], in_fd: int) -> list[str]:
-    """Read what `save` wrote, to its end, into the namespace. Returns what is missing, each as `name (why)`."""
-    return _Loading(namespace, read_records(in_fd)).run()
+    """Read what `save` wrote, to its end, into the namespace. Returns what is missing, each as `name (why)`.
+
+    Raises `ValueError` when not even the beginning was written: then what is missing is not known.
+    """
+    saved = read_records(in_fd)
+    if not saved.state:
+        raise ValueError("nothing was saved")
+    return _Loading(namespace, saved).run()
 
 
 def _names_to_save(namespace: dict[str, Any], reserved: Collection[str]) -> list[str]:

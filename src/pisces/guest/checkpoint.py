@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import os
 
 from . import fork_safety, processes
 
@@ -14,15 +15,18 @@ if TYPE_CHECKING:
 _MOST_NAMED = 20
 
 
-def facts_before_fork() -> dict[str, Any]:
-    """In the live kernel, just before the fork: what cannot be seen from the copy."""
+def facts_before_fork(*, own_children: Collection[int] | None) -> dict[str, Any]:
+    """In the live kernel, just before the fork: what cannot be seen from the copy.
+
+    `own_children` are child processes that are not the user's; None if there can be no others.
+    """
     fork_safety.before_fork()
-    return {"threads": fork_safety.lost_threads(), "by_value": fork_safety.by_value_reason()}
+    children = [] if own_children is None else _names_of_children(own_children)
+    return {"threads": fork_safety.lost_threads(), "children": children, "by_value": fork_safety.by_value_reason()}
 
 
-def names_of_children(kernel: int) -> list[str]:
-    """The child processes that the kernel has at this moment, for the reader of a restore."""
-    names = [(pid, processes.name(pid)) for pid in processes.children(kernel)]
+def _names_of_children(own: Collection[int]) -> list[str]:
+    names = [(pid, processes.name(pid)) for pid in processes.children(os.getpid()) if pid not in own]
     return [f"child process {name!r} ({pid})" for pid, name in names if name][:_MOST_NAMED]
 
 

@@ -40,7 +40,7 @@ def is_aside() -> bool:
 
 
 def expect_forks() -> None:
-    """Python 3.12, and some libraries, warn of every fork of a process with threads; ours are made with that in mind."""
+    """Python 3.12 and some libraries warn of every fork of a process with threads; ours are made with that in mind."""
     for message in ("This process .* is multi-threaded", r"os\.fork\(\) was called"):
         warnings.filterwarnings("ignore", message=message, module=__name__.replace(".", r"\."))
 
@@ -52,16 +52,13 @@ def fork_aside(mark_name: str = MARK) -> int:
     Waiting for the process between would take four times as long as forking it.
     """
     mark = _open_mark(mark_name)
-    _Fork.aside = True
     try:
         pid = fork_child()
-        if pid == 0:
-            _orphan_ourselves()
     except OSError:
         _close(mark)
         raise
-    finally:
-        _Fork.aside = False
+    if pid == 0:
+        _orphan_ourselves()
     if pid:
         _close(mark)
         return pid
@@ -71,10 +68,14 @@ def fork_aside(mark_name: str = MARK) -> int:
 
 
 def fork_child() -> int:
-    """`os.fork`, after which the child draws the random numbers that we would: Python gives each a new seed."""
+    """`os.fork` as no hook of ours heeds it; the child draws the random numbers that we would."""
     random: Any = sys.modules.get("random")
-    state = random.getstate() if hasattr(random, "getstate") else None
-    pid = os.fork()
+    state = random.getstate() if hasattr(random, "getstate") else None  # Python gives each forked process a new seed.
+    _Fork.aside = True
+    try:
+        pid = os.fork()
+    finally:
+        _Fork.aside = False
     if pid == 0 and state is not None:
         random.setstate(state)
     return pid

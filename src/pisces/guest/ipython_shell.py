@@ -112,6 +112,13 @@ class IPythonShell:
         self._shell.loop_runner = channel.run_async
         figures.show_on(channel)
 
+    def count_from(self, execution_count: int) -> None:
+        """Go on counting cells after this number; the inputs and outputs of those before are not known."""
+        self.execution_count = execution_count
+        self._shell.execution_count = execution_count + 1
+        self._shell.history_manager.input_hist_parsed += [""] * execution_count
+        self._shell.history_manager.input_hist_raw += [""] * execution_count
+
     def run_cell(self, code: str, *, silent: bool, store_history: bool) -> CellOutcome:
         """Run a cell as IPython would, and say how it ended."""
         self._shell.last_traceback = None

@@ -142,7 +142,8 @@ class KernelLoop:
         if not problem:
             try:
                 with self._streams.quiet():
-                    facts = checkpoint.facts_before_fork()
+                    own_children = self._to_reap if self._streams.order.children else None
+                    facts = checkpoint.facts_before_fork(own_children=own_children)
                     positions = forking.file_positions()
                     between = forking.fork_aside()
             except OSError as error:
@@ -159,8 +160,8 @@ class KernelLoop:
     def _sleep(self, host: socket.socket, positions: dict[int, int], facts: dict[str, Any]) -> None:
         """In the copy: until it is woken, and goes on as a kernel."""
         facts["execution_count"] = self._shell.execution_count
-        facts["children"] = checkpoint.names_of_children(self._pid)
         forking.let_go(positions, keep={host.fileno()})
+        self._streams.attach_to_nothing()  # Code of the user's may run here and print, when its variables are saved.
         processes.be_worth_keeping()
         woken = Sleeper(host, facts, self.save).sleep()
         become_kernel(woken.message)
@@ -179,11 +180,15 @@ class KernelLoop:
         from . import by_value
 
         fd = self._requests.fds.pop(0)
-        missing = by_value.load(self._shell.namespace, fd)
+        missing, problem = [], ""
+        try:
+            missing = by_value.load(self._shell.namespace, fd)
+        except ValueError as error:
+            problem = str(error)
         os.close(fd)
-        self._shell.execution_count = execution_count
+        self._shell.count_from(execution_count)
         self._watch.changes()
-        self._frames.send("loaded", missing=missing)
+        self._frames.send("loaded", missing=missing, problem=problem)
 
     def _reap(self) -> None:
         """Collect the processes between us and our copies, so that no `os.wait()` of the user's finds them."""

@@ -87,3 +87,6 @@ class Shell(Protocol):
 
         `silent` displays nothing; `silent` and `not store_history` leave the count as it was.
         """
+
+    def count_from(self, execution_count: int) -> None:
+        """Go on counting cells after this number."""

@@ -247,6 +247,12 @@ class StandardStreams:
         self.order.begin(nonce)
         self.flusher.forget()
 
+    def attach_to_nothing(self) -> None:
+        """Let go of the pipes: what is printed from now on goes nowhere."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        self.attach(nowhere, nowhere, "")
+        os.close(nowhere)
+
     @contextmanager
     def quiet(self) -> Iterator[None]:
         """Nothing is buffered, and no thread is inside a stream: the process can be forked, and both can go on."""

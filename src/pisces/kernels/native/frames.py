@@ -46,6 +46,8 @@ class LoadedFrame(_Frame, frozen=True, tag="loaded"):
     """The variables of a checkpoint were taken over."""
 
     missing: tuple[str, ...] = ()
+    problem: str = ""
+    """Why nothing at all was taken over; empty when something was, or there was nothing."""
 
 
 class InputFrame(_Frame, frozen=True, tag="input"):

@@ -7,7 +7,7 @@ from typing import TypeVar
 
 import anyio
 
-from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone
+from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
 from pisces.kernels.base import Checkpoint, ExecuteRequest, LaunchSpec, Outlook, Revival
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.channels import PIPES, anonymous_file
@@ -175,6 +175,7 @@ class NativeKernel:
         values = anonymous_file("pisces-values")
         try:
             await checkpoint.sleeper.save(values, deadline, seconds=_SAVE_SECONDS)
+            os.lseek(values, 0, os.SEEK_SET)
             await self._start(deadline)
             process = self._living()
             request = {"type": "load", "execution_count": asleep.execution_count}
@@ -182,6 +183,8 @@ class NativeKernel:
             loaded = await self._next(LoadedFrame, process)
         finally:
             os.close(values)
+        if loaded.problem:
+            raise KernelStartError(f"The variables of the checkpoint could not be had: {loaded.problem}", hint="")
         return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing))
 
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
