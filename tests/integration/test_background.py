@@ -9,6 +9,7 @@ from pisces.model.results import Details, JobInfo, ToolResult
 from pisces.runtime import Runtime
 from tests.fakes.drive import PATIENCE, eventually
 from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, runtime_on
+from tests.frontends.command import Command
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
 
@@ -131,3 +132,9 @@ async def test_a_job_whose_kernel_crashes_says_how(plain_python: str, tmp_path: 
     assert ended.is_error
     assert result_in(ended).outcome == "crashed"
     assert "SIGABRT" in ended.text
+
+
+def test_a_command_stays_to_the_end_of_its_cells(plain_python: str) -> None:
+    code = "import time; print('begun', flush=True); time.sleep(0.5); print('done')"
+    ran = Command(plain_python)("run", "-c", code, variables={"PI_SET__python__autoBackgroundMs": "50"})
+    assert (ran.returncode, ran.stdout) == (0, "begun\ndone\n"), ran.stderr
