@@ -105,7 +105,7 @@ class Runtime:
 
     async def __aenter__(self) -> Self:
         python = self.settings.python
-        self._backend = self._given_backend or make_backend(python.backend)
+        self._backend = self._given_backend or make_backend(python.backend, idle=python.idle_timeout)
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
         mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
         rule = CheckpointRule(mode, python.checkpoint_max_mb)

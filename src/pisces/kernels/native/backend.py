@@ -1,6 +1,7 @@
 """The native backend: what `registry` hands to the sessions."""
 
 from pisces.kernels.base import LaunchSpec
+from pisces.kernels.native.descriptors import allow_many
 from pisces.kernels.native.kernel import NativeKernel
 from pisces.kernels.native.zygotes import ZygotePool
 
@@ -12,6 +13,7 @@ class NativeBackend:
 
     def __init__(self, *, idle: float = 300.0) -> None:
         """A supervisor that has had no kernel for `idle` seconds ends itself."""
+        allow_many()
         self._zygotes = ZygotePool(idle=idle)
 
     def kernel(self, spec: LaunchSpec) -> NativeKernel:
