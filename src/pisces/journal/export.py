@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
@@ -107,7 +106,7 @@ def _metadata(entries: list[AnyEntry]) -> dict[str, Any]:
 
 
 def _replace(target: Path, data: bytes) -> None:
-    unfinished = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
+    unfinished = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
     try:
         with open(unfinished, "xb") as file:
             file.write(data)

@@ -1,6 +1,6 @@
 """The folder of all journals: `<root>/<session>/<time>-<random>.jsonl`, one file for each life of a session."""
 
-import secrets
+import os
 import time
 from pathlib import Path
 
@@ -31,7 +31,7 @@ class JournalInfo(msgspec.Struct, frozen=True):
 def journal_path(root: Path, session: str) -> Path:
     """A name for the journal of a session that begins now. No two are the same, and none leads out of the folder."""
     moment = time.strftime("%Y%m%d-%H%M%S", time.gmtime())
-    return root / safe_name(session) / f"{moment}-{secrets.token_hex(4)}{SUFFIX}"
+    return root / safe_name(session) / f"{moment}-{os.urandom(4).hex()}{SUFFIX}"
 
 
 def list_journals(root: Path) -> list[JournalInfo]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Mapping
+from functools import cache
 from typing import Any, Final
 
 import msgspec
@@ -9,7 +10,6 @@ import msgspec
 from pisces.journal.entries import AnyEntry, Entry
 
 _encoder: Final = msgspec.json.Encoder(enc_hook=repr)
-_decoder: Final[msgspec.json.Decoder[AnyEntry]] = msgspec.json.Decoder(AnyEntry)
 _SURROGATE: Final = re.compile("[\ud800-\udfff]")
 
 
@@ -20,9 +20,9 @@ def encode_line(entry: Entry) -> bytes:
     RecursionError for data nested too deeply to be written.
     """
     try:
-        return _encoder.encode(entry) + b"\n"
+        return _encoder.encode_lines([entry])
     except (UnicodeEncodeError, TypeError):
-        return _encoder.encode(_encodable(msgspec.to_builtins(entry, enc_hook=repr))) + b"\n"
+        return _encoder.encode_lines([_encodable(msgspec.to_builtins(entry, enc_hook=repr))])
 
 
 def decode_line(line: bytes) -> AnyEntry:
@@ -32,9 +32,15 @@ def decode_line(line: bytes) -> AnyEntry:
     msgspec.DecodeError for one that is not a whole line of JSON.
     """
     try:
-        return _decoder.decode(line)
+        return _decoder().decode(line)
     except (UnicodeDecodeError, RecursionError) as error:
         raise msgspec.DecodeError(str(error)) from error
+
+
+@cache
+def _decoder() -> msgspec.json.Decoder[AnyEntry]:
+    """Made when somebody reads: it takes a millisecond, and most hosts only write."""
+    return msgspec.json.Decoder(AnyEntry)
 
 
 def _encodable(value: Any) -> Any:
