@@ -93,9 +93,9 @@ def test_nonsense_from_one_client_does_not_touch_the_others(pisces: Command) -> 
     with socket.socket(socket.AF_UNIX) as client:
         client.settimeout(PATIENCE)
         client.connect(str(files().socket))
-        client.sendall(b'\xff{"type": "call"}\n' * 3)
+        client.sendall(b'{"type": "call", "tool": "\xff"}\n' * 3)
         said = client.makefile("rb").read().splitlines()
-    assert json.loads(said[0])["type"] == "Hello" or "hello" in said[0].decode()
+    assert json.loads(said[0])["type"] == "hello"
     assert b"cannot be understood" in said[1]
     assert pisces("run", "--session", "s", "-c", "x + 1").stdout == "42\n"
 

@@ -139,7 +139,7 @@ def decode_request(line: bytes) -> Request:
     """What a client wants."""
     try:
         return _requests.decode(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise NotUnderstood(f"The request cannot be understood: {error}") from error
 
 
@@ -147,7 +147,7 @@ def decode_reply(line: bytes) -> Reply:
     """What the host says."""
     try:
         return _replies.decode(line)
-    except msgspec.DecodeError as error:
+    except (msgspec.DecodeError, UnicodeDecodeError) as error:
         raise NotUnderstood(f"The background host sent something that cannot be understood: {error}") from error
 
 
