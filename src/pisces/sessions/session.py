@@ -1,19 +1,17 @@
 """One session: a queue of calls in front of one kernel at a time, and the truth about what became of the last one.
 
-Above is the pool, and `run`, which has the turn while it runs cells. Below are `state` (where the session stands),
-`recovery` and `going_back`, which take it somewhere else.
+Above is the pool, and `run`, which has the turn while it runs cells. Below are `turns` (the queue), `state` (where the
+session stands), `recovery` and `going_back`, which take it somewhere else.
 """
 
 import logging
-import time
-from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from collections.abc import Callable
 from typing import Protocol
 
 import anyio
 import msgspec
 
-from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, KernelGone, SessionClosed, TooManyRestarts
+from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyRestarts
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
@@ -24,7 +22,7 @@ from pisces.sessions.checkpoints import Kept
 from pisces.sessions.going_back import WentBack, go_back, undo_target
 from pisces.sessions.recovery import DIED_BETWEEN_CALLS, StateNews, bring_back
 from pisces.sessions.state import Place, SessionState
-from pisces.sessions.stop import StopSignal
+from pisces.sessions.turns import Turns
 from pisces.sessions.variables import VariableList
 
 _CLOSE_WAIT = 3.0
@@ -58,7 +56,7 @@ class KernelSlots(Protocol):
     def session_idle(self) -> None: ...
 
 
-class Session:
+class Session(Turns):
     """Calls queue here and run one at a time. Whatever touches the kernel has its turn."""
 
     def __init__(
@@ -72,15 +70,13 @@ class Session:
         journals: Journals,
         place: Place | None = None,
     ) -> None:
+        super().__init__(key.id, slots.session_idle)
         self.key = key
         self.kernel: Kernel | None = None
         self.generation = 0
         self.state = SessionState(rule, place or Place(folder=key.cwd))
         self.origin: Origin | None = None
         self.journal = journals.new(key.id, cwd=key.cwd, interpreter=key.interpreter, backend=backend.name)
-        self.active_stop: StopSignal | None = None
-        """Stops the call that has its turn."""
-        self.last_used = time.monotonic()
         self.owners: dict[str, bool] = {}
         """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False
@@ -90,8 +86,6 @@ class Session:
         self.launch = launch
         """How a kernel of this session is made, in which folder."""
         self._slots = slots
-        self._turns = anyio.Lock(fast_acquire=True)
-        self._closing = False
         self._phase: Phase = "provisioning"
         self._deaths = 0
         self._finished_a_cell = False
@@ -107,61 +101,9 @@ class Session:
         return self.state.folder
 
     @property
-    def busy(self) -> bool:
-        """Whether a call runs or waits here."""
-        statistics = self._turns.statistics()
-        return statistics.locked or statistics.tasks_waiting > 0
-
-    @property
     def marked(self) -> bool:
         """Whether somebody named a state of it, and so means to come back."""
         return bool(self.state.checkpoints.named)
-
-    @property
-    def closed(self) -> bool:
-        """Whether it takes no more calls."""
-        return self._closing
-
-    async def enter_turn(self) -> None:
-        """Wait for all calls before this one, then have the session to oneself until `leave_turn`."""
-        if self._closing:
-            raise self._closed_error()
-        await self._turns.acquire()
-        if self._closing:
-            self._turns.release()
-            raise self._closed_error()
-        self.last_used = time.monotonic()
-
-    def enter_turn_at_once(self) -> bool:
-        """Have the turn if nobody has it or waits for it; False if one must wait."""
-        if self._closing or self.busy:
-            return False
-        self._turns.acquire_nowait()
-        self.last_used = time.monotonic()
-        return True
-
-    def leave_turn(self) -> None:
-        """Let the next call in."""
-        self.active_stop = None
-        self.last_used = time.monotonic()
-        self._turns.release()
-        self._slots.session_idle()
-
-    @asynccontextmanager
-    async def turn(self, deadline: Deadline) -> AsyncIterator[None]:
-        """Have the turn for a block. Raises `DeadlineExceeded` when it does not come in time."""
-        if not self.enter_turn_at_once():
-            with deadline.scope() as scope:
-                await self.enter_turn()
-            if scope.cancelled_caught:
-                raise DeadlineExceeded(
-                    f"The calls before this one in session {self.key.id!r} had not finished in time; nothing was done",
-                    hint="`session` with action interrupt stops the call that runs.",
-                )
-        try:
-            yield
-        finally:
-            self.leave_turn()
 
     async def has_kernel(self) -> bool:
         """Whether there is a living kernel."""
@@ -375,20 +317,9 @@ class Session:
 
     async def close(self, *, why: str = "", wait: float = _CLOSE_WAIT) -> None:
         """Refuse new calls, give the running one `wait` seconds, then interrupt it, then end the kernel."""
-        self._closing = True
-        with anyio.CancelScope(shield=True):
-            with anyio.move_on_after(wait) as patience:
-                await self._turns.acquire()
-            if patience.cancelled_caught:
-                if self.active_stop is not None:
-                    self.active_stop.ask()
-                await self._turns.acquire()
+        async with self.last_turn(wait):
             try:
                 self.state.checkpoints.drop_all()
                 await self.end_kernel()
             finally:
                 self.journal.close(why)
-                self._turns.release()
-
-    def _closed_error(self) -> SessionClosed:
-        return SessionClosed(f"Session {self.key.id!r} has been closed", hint="Use another session name.")
