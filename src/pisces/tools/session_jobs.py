@@ -44,7 +44,8 @@ def _as_it_is(job: Job, action: SessionAction, context: CallContext) -> ToolResu
     if job.result is None:
         dump = job.subject.transcript.sink.dump()
         output = dump.text.removesuffix("\n") + truncation_notice(dump, context.read_with)
-        return told(f"[Still running: {job_line(info)}]\n{output or '(no output yet)'}", details)
+        how = "Being stopped" if job.subject.stop.asked else "Still running"
+        return told(f"[{how}: {job_line(info)}]\n{output or '(no output yet)'}", details)
     job.told = True
     details.result = job.result.details
     details.is_error = job.result.is_error

@@ -44,9 +44,7 @@ async def undo(session: Session, steps: int, deadline: Deadline, owner: str) -> 
     """Take the last cells back."""
     went = await session.undo(deadline, steps=steps, owner=owner)
     taken = "the last cell" if went.cells == 1 else f"the last {went.cells} cells"
-    further = (
-        f" {counted(steps)} were asked for; the nearest checkpoint lies further back." if went.cells > steps else ""
-    )
+    further = f" Asked for: {counted(steps)}; the nearest checkpoint lies further back." if went.cells > steps else ""
     end = " This is the end: undo can go no further back." if went.earliest >= went.position else ""
     return _went_back("undo", session, went, f"Took back {taken} of session {session.key.id!r}.{further}{end}")
 

@@ -295,3 +295,44 @@ def test_the_one_off_refuses_what_would_end_with_it() -> None:
 
     with pytest.raises(InvalidCall, match="a runtime that stays"):
         run("1", background=True)
+
+
+async def test_a_runtime_that_is_cancelled_ends_its_jobs(tmp_path: Path) -> None:
+    backend = MemoryBackend({"slow": [say("begun"), WaitForInterrupt()]})
+    with anyio.CancelScope() as scope:
+        async with scripted_runtime(backend, tmp_path) as runtime:
+            await call(runtime, "slow", background=True)
+            await anyio.wait_all_tasks_blocked()
+            (job,) = jobs_of(runtime).listed()
+            scope.cancel()
+            await anyio.sleep_forever()
+    assert scope.cancelled_caught
+    assert backend.kernels[0].interrupts == 1
+    assert job.result is not None
+    assert job.result.text == "Error: The runtime was closed before the job had ended"
+
+
+async def test_an_error_in_the_block_comes_out_as_it_is_while_a_job_runs(tmp_path: Path) -> None:
+    with pytest.raises(ZeroDivisionError):
+        async with scripted_runtime({"slow": [WaitForInterrupt()]}, tmp_path) as runtime:
+            await call(runtime, "slow", background=True)
+            raise ZeroDivisionError
+
+
+async def test_a_fault_of_ours_in_a_job_is_logged_and_told(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    go = anyio.Event()
+
+    async def fail(*_arguments: object) -> ToolResult:
+        await go.wait()
+        raise ZeroDivisionError("a fault")
+
+    monkeypatch.setattr("pisces.tools.python_call.python_result", fail)
+    async with scripted_runtime({"quick": []}, tmp_path) as runtime:
+        await call(runtime, "quick", background=True)
+        go.set()
+        final = await ended(runtime, "job-1")
+        assert (await runtime.session("list")).is_error is False
+    assert "ZeroDivisionError('a fault')" in final.text
+    assert "job-1 ended by an error" in caplog.text

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import anyio
 
-from pisces.kernels.memory_script import Script, WaitFor, WaitForInterrupt
+from pisces.kernels.memory_script import Hang, IgnoreInterrupt, Script, WaitFor, WaitForInterrupt
 from pisces.model.events import Result, Stream
 from pisces.model.results import Details, ToolResult
 from pisces.tools.base import CallContext
@@ -107,6 +107,17 @@ async def test_cancel_stops_the_job_and_keeps_the_state(tmp_path: Path) -> None:
     assert result_in(running).outcome == result_in(again).outcome == "interrupted"
     assert "begun" in running.text
     assert after.text == "(no output)"
+
+
+async def test_a_cancel_that_does_not_see_the_end_says_that_it_is_under_way(tmp_path: Path) -> None:
+    script: Script = {"deaf": [say("begun"), IgnoreInterrupt(), Hang()]}
+    async with scripted_runtime(script, tmp_path, interrupt_grace=3) as runtime:
+        await call(runtime, "deaf", background=True)
+        await anyio.wait_all_tasks_blocked()
+        early = await ask(runtime, "cancel", job="job-1", timeout=1)
+        late = await ask(runtime, "wait", job="job-1")
+    assert early.text.startswith("[Being stopped: job-1: running for")
+    assert result_in(late).outcome == "interrupted"
 
 
 async def test_an_action_that_waits_for_a_job_in_vain_says_so(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from pisces.kernels.base import Revival
-from pisces.kernels.memory import MemoryBackend
+from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend
 from pisces.model.events import Variable
 from tests.fakes.remembering import remembering
 from tests.fakes.runtimes import call, scripted_runtime
@@ -61,6 +61,21 @@ async def test_what_did_not_come_back_is_named(tmp_path: Path) -> None:
         result = await ask(runtime, "undo")
     assert "The variables came back by value, in a fresh kernel. Not back: y." in result.text
     assert (told(result).how, told(result).missing) == ("by_value", ["y"])
+
+
+async def test_an_undo_that_has_to_go_further_back_says_so(tmp_path: Path) -> None:
+    backend = keeping()
+    async with scripted_runtime(backend, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        kernel = backend.kernels[0]
+        assert isinstance(kernel, CheckpointingMemoryKernel)
+        kernel.refusal = "the test does not want one"
+        await call(runtime, ["x = 2", "x = 3"])
+        kernel.refusal = ""
+        result = await ask(runtime, "undo")
+    assert result.text.startswith(
+        "Took back the last 2 cells of session 'default'. Asked for: 1 cell; the nearest checkpoint lies further back."
+    )
 
 
 async def test_a_branch_has_the_state_and_goes_its_own_way(tmp_path: Path) -> None:
