@@ -313,10 +313,13 @@ async def test_a_runtime_that_is_cancelled_ends_its_jobs(tmp_path: Path) -> None
 
 
 async def test_an_error_in_the_block_comes_out_as_it_is_while_a_job_runs(tmp_path: Path) -> None:
-    with pytest.raises(ZeroDivisionError):
+    async def fail_beside_a_job() -> None:
         async with scripted_runtime({"slow": [WaitForInterrupt()]}, tmp_path) as runtime:
             await call(runtime, "slow", background=True)
             raise ZeroDivisionError
+
+    with pytest.raises(ZeroDivisionError):
+        await fail_beside_a_job()
 
 
 async def test_a_fault_of_ours_in_a_job_is_logged_and_told(
