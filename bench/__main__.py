@@ -13,6 +13,7 @@ from bench import big_output, first_result, many_prints, round_trip, start_up
 from bench.facts import gather_facts
 from bench.report import Measurement, Report
 from bench.sandbox import Sandbox
+from bench.state import blocked, cell_cost, come_and_go, crash, idle_memory, new_session, undo_and_branch
 from bench.table import render_facts, render_measurement, render_summary
 
 _RESULTS = Path(__file__).parent / "results"
@@ -23,6 +24,13 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "big-output": big_output.measure,
     "many-prints": many_prints.measure,
     "start-up": start_up.measure,
+    "new-session": new_session.measure,
+    "checkpoint": blocked.measure,
+    "cell-cost": cell_cost.measure,
+    "crash": crash.measure,
+    "undo-branch": undo_and_branch.measure,
+    "idle-memory": idle_memory.measure,
+    "come-and-go": come_and_go.measure,
 }
 
 

@@ -9,6 +9,7 @@ from types import TracebackType
 from typing import Self
 
 ROOT = Path(__file__).parents[1]
+_WITH_NUMPY = ROOT / ".envs" / "ipython" / "bin" / "python"
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 
 
@@ -23,6 +24,8 @@ class Sandbox:
         """The interpreter of this environment, which has IPython and ipykernel."""
         self.plain = str(self.root / "plain" / "bin" / "python")
         """The same Python without any package."""
+        self.numpy = str(_WITH_NUMPY) if _WITH_NUMPY.exists() else None
+        """A Python with IPython and numpy, where `make environments` has made it."""
 
     def __enter__(self) -> Self:
         self.home.mkdir()

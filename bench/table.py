@@ -2,7 +2,7 @@
 
 from bench.report import Facts, Measurement, Report, Unit
 
-_DECIMALS: dict[Unit, int] = {"s": 2, "ms": 0, "µs": 0, "MB": 1, "": 1}
+_DECIMALS: dict[Unit, int] = {"s": 2, "µs": 0, "MB": 1, "": 1, "count": 0}
 _MET = {True: "met", False: "MISSED", None: "not measured"}
 
 
@@ -42,6 +42,8 @@ def _figure(value: float | None, unit: Unit) -> str:
         return "–"
     if unit == "yes/no":
         return "yes" if value else "NO"
+    if unit == "ms":
+        return f"{value:,.{2 if value < 10 else 1 if value < 100 else 0}f}"
     return f"{value:,.{_DECIMALS[unit]}f}"
 
 

@@ -23,7 +23,7 @@ class PiscesSubject:
     async def evaluate(self, code: str) -> str:
         assert self._runtime is not None
         result = await self._runtime.python(code=code)
-        return result.text
+        return result.text.partition("\n")[0]  # Below it may be said that no checkpoint was made.
 
     async def print_much(self, code: str) -> None:
         assert self._runtime is not None
