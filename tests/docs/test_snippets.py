@@ -7,11 +7,14 @@ import re
 import subprocess
 import sys
 import textwrap
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.docs.snippets import Snippet, snippets_of, steps_of
+from tests.fakes.hosts import end_host
+from tests.frontends.command import Command
 from tests.source_tree import ROOT
 
 pytestmark = pytest.mark.processes
@@ -25,15 +28,16 @@ LINK = re.compile(r"\]\((?!\w+:)(?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 
 
 @pytest.fixture
-def folder(tmp_path: Path, plain_python: str, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to work in, with a launcher, for a user whose Python has no IPython."""
+def folder(tmp_path: Path, plain_python: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """A folder to work in, with a launcher, for a user whose Python has no IPython. A host that is started is ended."""
     launcher = tmp_path / "pisces"
     launcher.write_text(f'#!/bin/sh\nexec "{sys.executable}" -P -m pisces "$@"\n', encoding="utf-8")
     launcher.chmod(0o755)
     monkeypatch.setenv("PI_SET__python__interpreter", plain_python)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     monkeypatch.setenv("PATH", f"{tmp_path}{os.pathsep}{os.environ['PATH']}")
-    return tmp_path
+    yield tmp_path
+    end_host(Command(plain_python))
 
 
 def test_the_pages_have_snippets() -> None:

@@ -68,6 +68,7 @@ class Host:
         idle_since = time.monotonic()
         while True:
             await anyio.sleep(min(max(self._idle_timeout / 10, 0.05), 15.0))
+            await self._runtime.pool.evict_idle()
             if self._connections or self._calls.sessions:
                 idle_since = time.monotonic()
             elif time.monotonic() - idle_since >= self._idle_timeout:
