@@ -1,5 +1,7 @@
 """A checkpoint of a native kernel: a sleeping copy of its process."""
 
+from pisces.errors import CheckpointError, KernelStartError
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.sleepers import Sleeper
 from pisces.kernels.native.zygote import Zygote
 
@@ -26,6 +28,16 @@ class NativeCheckpoint:
     def made(self, blocked_ms: float) -> None:
         """The kernel goes on."""
         self._blocked_ms = blocked_ms
+
+    async def settled(self, deadline: Deadline) -> None:
+        """Wait until the copy sleeps: before that it would end with its kernel.
+
+        Raises `CheckpointError` when it never will, or `DeadlineExceeded`.
+        """
+        try:
+            await self.sleeper.asleep(deadline)
+        except KernelStartError as error:
+            raise CheckpointError(f"The checkpoint could not be made: {error}") from error
 
     def drop(self) -> None:
         """See `kernels.base.Checkpoint`."""

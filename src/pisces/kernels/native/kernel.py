@@ -21,10 +21,13 @@ from pisces.model.events import Variable
 
 _Frame = TypeVar("_Frame", bound=ControlFrame)
 
+_log = logging.getLogger(__name__)
 _startup = logging.getLogger("pisces.startup")
 
 _EXIT_CAP = 1.0
 """How long a kernel that is asked to end may take over its atexit functions before it is killed."""
+_FORK_CAP = 5.0
+"""How long a kernel may take over a checkpoint that it was asked for, before it is ended without it."""
 _SAVE_SECONDS = 20.0
 """How long a checkpoint that cannot go on may take to write down its variables."""
 
@@ -40,6 +43,8 @@ class NativeKernel:
         self._process: KernelProcess | None = None
         self._execution: NativeExecution | None = None
         self._cells = 0
+        self._newest: NativeCheckpoint | None = None
+        """The checkpoint that was asked for last."""
         self.shell = ""
         self.shell_note = ""
 
@@ -132,15 +137,26 @@ class NativeKernel:
         if not process.can_sleep:
             raise CheckpointError("The state cannot be kept: this system cannot keep sleeping copies of a process")
         try:
-            return process.checkpoint()
+            self._newest = process.checkpoint()
         except ConnectionError as error:
             raise KernelGone("The kernel has ended") from error
+        return self._newest
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         """See `kernels.base.Checkpointing`."""
+        await self._finish_checkpoints(deadline)
         self._execution = None
         await self.kill()
         return await self._go_on_from(checkpoint, deadline)
+
+    async def _finish_checkpoints(self, deadline: Deadline) -> None:
+        """Let a process that is about to be killed make the checkpoints it was asked for; they are made in order."""
+        if self._newest is None or self._process is None or not self._process.alive:
+            return
+        try:
+            await self._newest.sleeper.asleep(deadline, _FORK_CAP)
+        except (KernelStartError, DeadlineExceeded) as error:
+            _log.debug("a checkpoint was not finished before its kernel was ended: %s", error)
 
     async def branch(
         self, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline
