@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import AnyEvent, Variable
+from pisces.model.events import AnyEvent, ProcessExit, Variable
 
 
 class LaunchSpec(msgspec.Struct, frozen=True):
@@ -172,6 +172,16 @@ class Inspecting(Protocol):
 
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """Every name that the user has bound, in order of name. Raises `KernelGone` or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
+class Mortal(Protocol):
+    """A kernel that can tell how it died, also when no cell ran."""
+
+    @property
+    def ended(self) -> ProcessExit | None:
+        """How its process ended; None while it lives, and when that has been cleared away."""
         ...
 
 

@@ -99,6 +99,8 @@ class ProcessExit(msgspec.Struct, frozen=True):
     signal: int | None = None
     detail: str = ""
     """Where it happened, when something could tell (the lines that faulthandler wrote)."""
+    cause: str = ""
+    """Why it was ended, when it was not by itself: for a sentence whose subject is the kernel."""
 
     @property
     def exit_code(self) -> int:
@@ -108,7 +110,9 @@ class ProcessExit(msgspec.Struct, frozen=True):
         return self.code or 1
 
     def describe(self) -> str:
-        """How it ended, for a sentence: `was ended by SIGSEGV`, `exited with code 3`."""
+        """How it ended, for a sentence: `was ended by SIGSEGV`, `exited with code 3`, or its cause."""
+        if self.cause:
+            return self.cause
         if self.signal is None:
             return f"exited with code {self.code}"
         try:

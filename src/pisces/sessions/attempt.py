@@ -4,7 +4,7 @@ import time
 
 from pisces.model.events import Done
 from pisces.model.results import Outcome
-from pisces.sessions.recovery import DIED_BETWEEN_CALLS
+from pisces.sessions.recovery import died_between_calls
 
 _TIMEOUT_CODE = 124
 _INTERRUPTED_CODE = 130
@@ -49,9 +49,9 @@ class Attempt:
         """Why the kernel is gone, as the beginning of a sentence."""
         if self.killed:
             return f"The cell did not stop within {grace:g} seconds of being interrupted, so the kernel was killed"
-        if not self.began:
-            return DIED_BETWEEN_CALLS
         ended = self.done.process_exit if self.done else None
+        if not self.began:
+            return died_between_calls(ended)
         return "The kernel ended" if ended is None else f"The kernel {ended.describe()}"
 
     def outcome(self, done: Done, *, asked: bool) -> Outcome:

@@ -10,10 +10,10 @@ import msgspec
 from pisces.errors import DeadlineExceeded, KernelError
 from pisces.kernels.base import Checkpointing, Kernel
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import KernelState, Restore
+from pisces.model.events import KernelState, ProcessExit, Restore
 from pisces.sessions.state import SessionState
 
-DIED_BETWEEN_CALLS = "The kernel had ended since the last call"
+_DIED_BETWEEN_CALLS = "The kernel had ended since the last call"
 
 _RESTORE_CAP = 30.0
 """For one checkpoint: variables that are copied one by one take a while; waking a process takes milliseconds."""
@@ -55,6 +55,11 @@ class StateNews(msgspec.Struct, frozen=True):
         total = f" Since your last call, the work of {cells} finished cells is gone in all." if cells else ""
         absent = f" Not back: {', '.join(missing)}." if missing else ""
         return StateNews("restored", f"{later.text}{total}{absent}", Restore(how, cells, missing))
+
+
+def died_between_calls(ended: ProcessExit | None) -> str:
+    """Why there is no kernel although no cell ended it, as the beginning of a sentence."""
+    return f"{_DIED_BETWEEN_CALLS}: it {ended.cause}" if ended is not None and ended.cause else _DIED_BETWEEN_CALLS
 
 
 async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews | None:

@@ -13,14 +13,14 @@ import msgspec
 
 from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyRestarts
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec
+from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore, VariableChanges
 from pisces.model.results import KernelInfo, Phase
 from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.checkpoints import Kept
 from pisces.sessions.going_back import WentBack, go_back, undo_target
-from pisces.sessions.recovery import DIED_BETWEEN_CALLS, StateNews, bring_back
+from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
 from pisces.sessions.turns import Turns
 from pisces.sessions.variables import VariableList
@@ -164,7 +164,8 @@ class Session(Turns):
     async def recover_if_dead(self) -> None:
         """See to a kernel that died between two calls."""
         if self.kernel is not None and not await self.kernel.is_alive():
-            await self.recover(DIED_BETWEEN_CALLS)
+            ended = self.kernel.ended if isinstance(self.kernel, Mortal) else None
+            await self.recover(died_between_calls(ended))
 
     async def recover(self, why: str) -> None:
         """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why."""

@@ -5,6 +5,8 @@ import math
 import time
 from collections.abc import Container, Sequence
 
+import msgspec
+
 from pisces.kernels.native import frames
 from pisces.kernels.native.channels import PIPES
 from pisces.kernels.native.order import STREAMS
@@ -17,7 +19,6 @@ from pisces.model.events import (
     Done,
     Error,
     InputRequested,
-    ProcessExit,
     Result,
     Started,
     Status,
@@ -172,7 +173,7 @@ class NativeExecution:
         self._add_text(events, None)
         assert process.exit is not None
         detail = _HUNG_UP if process.hung_up else _where(process.channels.read_trace())
-        ended = ProcessExit(process.exit.code, process.exit.signal, detail)
+        ended = msgspec.structs.replace(process.exit, detail=detail)
         self.done = True
         events.append(Done("crashed", state="lost", process_exit=ended, notes=self._notes()))
 

@@ -17,7 +17,7 @@ from pisces.kernels.native.frames import ControlFrame, LoadedFrame, ReadyFrame, 
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.sleepers import Asleep
 from pisces.kernels.native.zygotes import ZygotePool
-from pisces.model.events import Variable
+from pisces.model.events import ProcessExit, Variable
 
 _Frame = TypeVar("_Frame", bound=ControlFrame)
 
@@ -145,6 +145,10 @@ class NativeKernel:
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         """See `kernels.base.Checkpointing`."""
         await self._finish_checkpoints(deadline)
+        assert isinstance(checkpoint, NativeCheckpoint)
+        if await self.is_alive():
+            # The kernel may have been asked for this very checkpoint a moment ago, and has to live to make it.
+            await checkpoint.sleeper.asleep(deadline)
         self._execution = None
         await self.kill()
         return await self._go_on_from(checkpoint, deadline)
@@ -220,6 +224,11 @@ class NativeKernel:
     async def is_alive(self) -> bool:
         """See `kernels.base.Kernel`."""
         return self._process is not None and self._process.alive
+
+    @property
+    def ended(self) -> ProcessExit | None:
+        """See `kernels.base.Mortal`."""
+        return None if self._process is None else self._process.exit
 
     async def kill(self) -> None:
         """See `kernels.base.Kernel`."""
