@@ -13,7 +13,7 @@ import linecache
 import sys
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
-from . import display, figures
+from . import display, figures, memory_limit
 from .history import History
 from .outcomes import outcome_of
 from .shell_contract import CellOutcome, Channel
@@ -78,6 +78,7 @@ class BuiltinShell:
                     self._show_result(value, counted=counted)
                 figures.show_open()
         except BaseException as error:  # whatever ends a cell is the cell's, SystemExit too
+            memory_limit.ease()
             if not silent:
                 figures.show_open_after_error()
             return outcome_of(error)

@@ -10,7 +10,7 @@ from typing import Any
 from IPython.core.displaypub import DisplayPublisher
 from traitlets.config import Config
 
-from . import figures
+from . import figures, memory_limit
 from .ipython_shortcuts import QuickInput, QuickResult
 from .ipython_tracebacks import as_our_own, can_be_shown_by_ipython
 from .outcomes import outcome_of, without_our_frames
@@ -66,6 +66,7 @@ class _Interactive(QuickInput):
     last_traceback: list[str] | None = None
 
     def showtraceback(self, exc_tuple: Any = None, *args: Any, **options: Any) -> None:
+        memory_limit.ease()
         _, error, traceback = exc_tuple or sys.exc_info()
         without_our_frames(traceback)
         if can_be_shown_by_ipython(error):

@@ -6,6 +6,7 @@ import os
 import sys
 from types import TracebackType
 
+from . import memory_limit
 from .shell_contract import ERROR, CellOutcome
 from .tracebacks import describe
 
@@ -14,6 +15,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
 def outcome_of(error: BaseException) -> CellOutcome:
     """How a cell ended that raised this; it becomes `sys.last_value`, as in the interactive interpreter."""
+    memory_limit.ease()
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.last_exc = error  # type: ignore[attr-defined]  # Where debuggers look from 3.12 on.
     ename, evalue, lines = describe(error)
