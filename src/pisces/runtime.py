@@ -54,8 +54,12 @@ class Runtime:
         settings: Mapping[str, Any] | Settings | None = None,
         environ: Mapping[str, str] | None = None,
         backend: Backend | None = None,
+        session_idle: float | None = None,
     ) -> None:
-        """`settings` are laid over the files and the environment; `backend` takes the place of the configured one."""
+        """`settings` are laid over the files and the environment; `backend` takes the place of the configured one.
+
+        `session_idle` is how many seconds a session stays that nobody is connected to; `python.idleTimeout` if None.
+        """
         try:
             self.cwd = Path(cwd or ".").resolve()
         except (OSError, RuntimeError, ValueError) as error:
@@ -68,6 +72,7 @@ class Runtime:
         self.artifacts = ArtifactStore(self.paths.artifacts)
         self.interpreters = InterpreterLookup(self.cwd, self.environ, self.loaded, self.paths)
         self._given_backend = backend
+        self._session_idle = self.settings.python.idle_timeout if session_idle is None else session_idle
         self._backend: Backend | None = None
         self._pool: SessionPool | None = None
         self._tasks: TaskGroup | None = None
@@ -112,7 +117,7 @@ class Runtime:
         self._pool = SessionPool(
             self._backend,
             max_kernels=kernels,
-            idle_timeout=python.idle_timeout,
+            idle_timeout=self._session_idle,
             rule=rule,
             journals=Journals(self.paths.journals),
         )

@@ -40,8 +40,7 @@ def live(ready: int) -> None:
 async def _serve(files: HostFiles, ready: int) -> None:
     # Nothing of a project counts here: the host serves all of them.
     python = load_settings(files.agent, os.environ).settings.python
-    named = {"python.idleTimeout": python.named_idle_timeout, "python.kernelMode": "session"}
-    async with Runtime(cwd=files.agent, settings=named) as runtime:
+    async with Runtime(cwd=files.agent, session_idle=python.named_idle_timeout) as runtime:
         host = Host(runtime, files, idle_timeout=python.idle_timeout)
         listening = listen(files)
         host.record()
