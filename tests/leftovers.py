@@ -8,8 +8,6 @@ import psutil
 COOKIE = "PI_TEST_COOKIE"
 """Passes the filter of a kernel's environment, so whatever a test starts, at any depth, carries it."""
 
-TEMPLATE = "pisces-asleep-template"
-
 GRACE_SECONDS = 5.0
 
 
@@ -40,18 +38,9 @@ class Leftovers:
     def _alive(self) -> list[psutil.Process]:
         below = psutil.Process().children(recursive=True)
         known = {child.pid for child in below}
-        children = [child for child in below if child.pid not in self._before and not self._is_template(child)]
+        children = [child for child in below if child.pid not in self._before]
         orphans = [process for process in psutil.process_iter() if process.pid not in known and self._is_ours(process)]
         return children + orphans
-
-    def _is_template(self, process: psutil.Process) -> bool:
-        """Whether it is what new kernels come from, of a supervisor that was there before: a new process each time."""
-        try:
-            folder = f"/proc/{process.pid}/fd"
-            asleep = any(TEMPLATE in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
-            return asleep and process.ppid() in self._before
-        except (psutil.Error, OSError):
-            return False
 
     def _is_ours(self, process: psutil.Process) -> bool:
         if process.pid == os.getpid():

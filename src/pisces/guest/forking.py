@@ -16,13 +16,11 @@ import warnings
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Callable, Collection
     from typing import Any
 
 MARK = "pisces-asleep"
 """Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
-TEMPLATE_MARK = MARK + "-template"
-"""The same, of the copy that new kernels come from."""
 
 _REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
 
@@ -45,20 +43,21 @@ def expect_forks() -> None:
         warnings.filterwarnings("ignore", message=message, module=__name__.replace(".", r"\."))
 
 
-def fork_aside(mark_name: str = MARK) -> int:
+def fork_aside(tell: Callable[[int], None] = lambda pid: None) -> int:
     """Fork a copy. 0 in the copy; in the original the pid of a process that ends at once, and is to be reaped later.
 
     Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
-    Waiting for the process between would take four times as long as forking it.
+    Waiting for the process between would take four times as long as forking it. `tell` hears the pid of the copy, in
+    the process between.
     """
-    mark = _open_mark(mark_name)
+    mark = _open_mark()
     try:
         pid = fork_child()
     except OSError:
         _close(mark)
         raise
     if pid == 0:
-        _orphan_ourselves()
+        _orphan_ourselves(tell)
     if pid:
         _close(mark)
         return pid
@@ -81,18 +80,20 @@ def fork_child() -> int:
     return pid
 
 
-def _orphan_ourselves() -> None:
+def _orphan_ourselves(tell: Callable[[int], None]) -> None:
     """In the process between: fork once more and end. Not `setpgid`, which would forbid the copy its own session."""
     try:
         os.setsid()
-        if fork_child():
+        copy = fork_child()
+        if copy:
+            tell(copy)
             os._exit(0)
     except BaseException:  # There is nobody to tell; the copy's socket closes, and that is heard.
         os._exit(1)
 
 
-def _open_mark(name: str) -> int:
-    return os.memfd_create(name) if hasattr(os, "memfd_create") else -1
+def _open_mark() -> int:
+    return os.memfd_create(MARK) if hasattr(os, "memfd_create") else -1
 
 
 def close_mark() -> None:
@@ -101,9 +102,9 @@ def close_mark() -> None:
     _Fork.mark = -1
 
 
-def put_template_mark() -> None:
+def put_mark() -> None:
     """We are going to sleep, without having been forked as a copy."""
-    _Fork.mark = _open_mark(TEMPLATE_MARK)
+    _Fork.mark = _open_mark()
 
 
 def _close(fd: int) -> None:

@@ -10,7 +10,7 @@ import os
 import socket
 import sys
 
-from . import forking, processes
+from . import forking, memory_limit, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -35,10 +35,10 @@ def run_template(message: dict[str, Any], host: socket.socket) -> None:
     except BaseException as error:
         _tell_failure(host, error)
         raise
-    forking.put_template_mark()
+    forking.put_mark()
     gc.freeze()
     gc.enable()
-    woken = Sleeper(host, {"warnings": warnings}, loop.save, mark=forking.TEMPLATE_MARK).sleep()
+    woken = Sleeper(host, {"warnings": warnings}, loop.save).sleep()
     become_kernel(woken.message)
     _begin(woken)
     loop.attach(woken)
@@ -100,9 +100,7 @@ def _set_limits(message: dict[str, Any]) -> None:
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if message["open_files"] < soft:
         resource.setrlimit(resource.RLIMIT_NOFILE, (message["open_files"], hard))
-    if message["memory_limit_mb"]:
-        limit = (message["memory_limit_mb"] << 20) + processes.data_size()
-        resource.setrlimit(resource.RLIMIT_DATA, (limit, resource.getrlimit(resource.RLIMIT_DATA)[1]))
+    memory_limit.set_limit(message["memory_limit_mb"])
 
 
 def _tell_failure(host: socket.socket, error: BaseException) -> None:

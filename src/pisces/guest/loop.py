@@ -20,7 +20,7 @@ import sys
 import time
 from types import ModuleType
 
-from . import checkpoint, fork_safety, forking, processes, stdin
+from . import checkpoint, fork_safety, forking, memory_limit, processes, stdin
 from .channel import FrameWriter
 from .interrupts import Interrupts
 from .kernel import become_kernel
@@ -102,7 +102,7 @@ class KernelLoop:
         """Serve the host behind these descriptors: control, frames, stdout, stderr, trace, slate."""
         control, frames, stdout, stderr, trace, slate = woken.fds
         self._pid = os.getpid()
-        self._to_reap = [woken.to_reap] if woken.to_reap else []
+        self._to_reap = []
         os.dup2(trace, self._trace, inheritable=False)
         self._slate = mmap.mmap(slate, _SLATE_BYTES)
         self._streams.attach(stdout, stderr, woken.message["nonce"])
@@ -163,6 +163,7 @@ class KernelLoop:
         forking.let_go(positions, keep={host.fileno()})
         self._streams.attach_to_nothing()  # Code of the user's may run here and print, when its variables are saved.
         processes.be_worth_keeping()
+        memory_limit.lift()
         woken = Sleeper(host, facts, self.save).sleep()
         become_kernel(woken.message)
         variables = checkpoint.lost_variables(self._shell.namespace, self._watch.reserved)
@@ -239,14 +240,17 @@ class KernelLoop:
         asyncio.set_event_loop(self._loop)  # The cell before may have unset it with asyncio.run().
         self._frames.cell = request["id"]
         self._streams.begin_cell()
+        memory_limit.enforce()
         outcome = self._run_cell(request)
+        memory_limit.ease()
         if os.getpid() != self._pid:
             _end_forked_process(outcome)
         self._streams.reopen()
         if self._loop.is_closed():
             self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
         if outcome.status != "ok":
-            self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=outcome.traceback)
+            traceback = [*outcome.traceback, *memory_limit.remark(outcome.ename)]
+            self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=traceback)
         self._streams.end_cell()
         variables = self._watch.changes() if request.get("inspect") else None
         self._frames.send_in_order(
@@ -277,6 +281,8 @@ class KernelLoop:
         except KeyboardInterrupt:
             # It came when the cell was over, or before it had begun.
             self._interrupts.end_cell()
+        except MemoryError as error:
+            outcome = outcome_of(error)  # The shell had none left to deal with it.
         if outcome is not None and outcome.ename == "CancelledError" and self._interrupts.came:
             # IPython reports how the task ended; it was an interrupt that cancelled it.
             return CellOutcome.interrupted([*outcome.traceback[:-1], "KeyboardInterrupt"])

@@ -13,9 +13,16 @@ import time
 
 from .forking import MARK
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 COOKIE_VARIABLE = "PI_KERNEL_COOKIE"
 _ORPHAN_SECONDS = 5.0
 _OOM_SCORE = 500
+_MOST_OOM_SCORE = 1000
+_usual_oom_scores: list[int] = []
+"""The score that this process, or the one it is a copy of, had before it was a kernel."""
 _cookies: list[int] = []
 """The cookie file that this process holds, if it is a kernel."""
 
@@ -41,12 +48,23 @@ def end_with(supervisor: int) -> None:
 
 def be_expendable() -> None:
     """When memory runs out, a live kernel goes before the checkpoint it can come back from, and before the host."""
-    _set_oom_score(_OOM_SCORE)
+    _set_oom_score(min(_usual_oom_score() + _OOM_SCORE, _MOST_OOM_SCORE))
 
 
 def be_worth_keeping() -> None:
     """The opposite."""
-    _set_oom_score(0)
+    _set_oom_score(_usual_oom_score())
+
+
+def _usual_oom_score() -> int:
+    """What we began with; below it only the privileged may go."""
+    if not _usual_oom_scores:
+        try:
+            with open("/proc/self/oom_score_adj", encoding="ascii") as file:
+                _usual_oom_scores.append(int(file.read()))
+        except OSError:
+            _usual_oom_scores.append(0)
+    return _usual_oom_scores[0]
 
 
 def _set_oom_score(score: int) -> None:
@@ -54,13 +72,16 @@ def _set_oom_score(score: int) -> None:
         with open("/proc/self/oom_score_adj", "w", encoding="ascii") as file:
             file.write(str(score))
     except OSError:
-        pass  # Not on this system, or below what it began with: then all are equal, as they were.
+        pass  # Not on this system: then all are equal, as they were.
 
 
 def data_size() -> int:
-    """The bytes of private memory that this process has asked for so far, used or not."""
-    with open("/proc/self/statm", encoding="ascii") as file:
-        return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    """The bytes of private memory that this process has asked for so far, used or not; 0 if that is not known."""
+    try:
+        with open("/proc/self/statm", encoding="ascii") as file:
+            return int(file.read().split()[5]) * os.sysconf("SC_PAGE_SIZE")
+    except OSError:
+        return 0  # Not on this system.
 
 
 def _prctl(option: int, value: int) -> bool:
@@ -90,13 +111,18 @@ def descendants(pid: int) -> set[int]:
     return found
 
 
-def family(kernel: int, cookie: str, below: int) -> set[int]:
-    """The processes of a kernel among the descendants of `below`, without the kernel itself and copies that sleep."""
-    members = {pid for pid in descendants(kernel) if not _sleeps(pid)}
-    for pid in descendants(below) - members - {kernel}:
-        if (_session(pid) == kernel or _has_cookie(pid, cookie)) and not _sleeps(pid):
-            members.add(pid)
-            members |= descendants(pid)
+def family(kernel: int, cookie: str, orphans: Collection[int]) -> set[int]:
+    """The processes of a kernel: those below it, and those of the orphans, and below them, that are its own.
+
+    Without the kernel itself, and without copies of it that sleep.
+    """
+    members = {pid for pid in descendants(kernel) if not sleeps(pid)}
+    for orphan in orphans:
+        if orphan == kernel or orphan in members:
+            continue
+        for pid in (orphan, *descendants(orphan)):
+            if _session(pid) == kernel or _has_cookie(pid, cookie):
+                members |= {pid, *descendants(pid)}
     return members
 
 
@@ -173,7 +199,7 @@ def _has_cookie(pid: int, cookie: str) -> bool:
     return _holds_file(pid, "pisces-" + cookie)
 
 
-def _sleeps(pid: int) -> bool:
+def sleeps(pid: int) -> bool:
     """Whether it is a copy of a kernel that was forked to sleep: it is to outlive that kernel."""
     return _holds_file(pid, MARK)
 

@@ -1,7 +1,7 @@
 """A process that sleeps until it is wanted as a kernel: the template of new kernels, or a checkpoint of one.
 
-It waits on a socket of its own, to the host. Woken, it forks a copy that goes on sleeping in its place, and becomes the
-kernel itself: so it can be woken again and again, and the host knows beforehand which process will be the kernel.
+It waits on a socket of its own, to the host. Each time it is woken, a copy of it goes on as a kernel while it sleeps
+on: so it can be woken again and again, and what it holds in memory is shared by all that came from it.
 It ends only by `os._exit`: what a program does at its end (removing temporary folders, say) is the live kernel's.
 """
 
@@ -11,7 +11,7 @@ import os
 import socket
 import time
 
-from . import forking, processes
+from . import forking, memory_limit, processes
 from .requests import receive_with_descriptors, split_requests
 
 TYPE_CHECKING = False
@@ -22,52 +22,56 @@ if TYPE_CHECKING:
     Save = Callable[[int], None]
 
 
-class Woken:
-    """What a process needs to go on as a kernel: the host's message, its descriptors, and a pid to reap."""
+KERNEL_FDS = 6
+"""Control, frames, stdout, stderr, trace, slate: what a kernel has to the host."""
 
-    def __init__(self, message: dict[str, Any], fds: list[int], to_reap: int = 0) -> None:
+
+class Woken:
+    """What a process needs to go on as a kernel: the host's message and the descriptors that came with it."""
+
+    def __init__(self, message: dict[str, Any], fds: list[int]) -> None:
         self.message = message
         self.fds = fds
-        self.to_reap = to_reap
 
 
 class Sleeper:
-    """`facts` are told to the host with every "asleep": what it should know before it wakes this process."""
+    """`facts` are told to the host: what it should know before it wakes this process."""
 
-    def __init__(self, host: socket.socket, facts: dict[str, Any], save: Save, *, mark: str = forking.MARK) -> None:
+    def __init__(self, host: socket.socket, facts: dict[str, Any], save: Save) -> None:
         self._host = host
-        self._mark = mark
         self._facts = facts
         self._save = save
         self._buffer = bytearray()
 
     def sleep(self) -> Woken:
-        """Returns when this process is to be a kernel."""
-        self._say_asleep()
+        """Returns in every copy that is to be a kernel; never here."""
+        self._say({"type": "asleep", **self._facts})
         while True:
-            requests, fds = self._receive()
-            for request in requests:
+            data, fds = receive_with_descriptors(self._host)
+            if not data:
+                os._exit(0)  # Nobody can wake us any more.
+            for request in split_requests(self._buffer, data):
                 if request["type"] == "wake":
-                    between = forking.fork_aside(self._mark)
-                    if between:
-                        self._host.close()
-                        forking.close_mark()
-                        return Woken(request, fds, between)
-                    self._say_asleep()
+                    own, fds = fds[:KERNEL_FDS], fds[KERNEL_FDS:]
+                    if self._copy_ourselves():
+                        return Woken(request, own)
+                    _close(own)
                 elif request["type"] == "save":
                     self._save_in_a_child(fds[0], request["seconds"])
-            for fd in fds:
-                os.close(fd)
+            _close(fds)
 
-    def _receive(self) -> tuple[list[dict[str, Any]], list[int]]:
-        data, fds = receive_with_descriptors(self._host)
-        if not data:
-            os._exit(0)  # Nobody can wake us any more.
-        return split_requests(self._buffer, data), fds
+    def _copy_ourselves(self) -> bool:
+        """True in the copy, which the host has been told of."""
+        between = forking.fork_aside(self._say_woken)
+        if between:
+            os.waitpid(between, 0)
+            return False
+        self._host.close()
+        forking.close_mark()
+        return True
 
-    def _say_asleep(self) -> None:
-        pid = os.getpid()
-        self._say({"type": "asleep", "pid": pid, "start_time": processes.start_time(pid), **self._facts})
+    def _say_woken(self, pid: int) -> None:
+        self._say({"type": "woken", "pid": pid, "start_time": processes.start_time(pid)})
 
     def _save_in_a_child(self, fd: int, seconds: float) -> None:
         """Write the variables; in a child, because it may hang, and because we may be wanted again."""
@@ -75,6 +79,8 @@ class Sleeper:
         if pid == 0:
             code = 1
             try:
+                processes.be_expendable()
+                memory_limit.bound_extra()
                 self._save(fd)
                 code = 0
             finally:
@@ -93,3 +99,8 @@ class Sleeper:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
         except OSError:
             os._exit(0)  # As above.
+
+
+def _close(fds: list[int]) -> None:
+    for fd in fds:
+        os.close(fd)

@@ -8,6 +8,7 @@ goes away, however it goes, the supervisor ends everything and itself.
 from __future__ import annotations
 
 import json
+import math
 import os
 import select
 import signal
@@ -16,24 +17,29 @@ import sys
 import time
 
 from . import processes
+from .memory_watch import MemoryWatch
 from .requests import receive_with_descriptors, split_requests
+from .sleeper import KERNEL_FDS, Woken
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_KERNEL_FDS = 6
+    from .memory_watch import Allowance
+
 _KILL_ROUNDS = 50
 
 
 class _Kernel:
-    """What the supervisor knows of a kernel that it forked."""
+    """What the supervisor knows of a kernel, or of the template that kernels come from."""
 
-    def __init__(self, name: str, pid: int, cookie: str) -> None:
+    def __init__(self, name: str, pid: int, cookie: str, allowance: Allowance, *, template: bool) -> None:
+        self.template = template
         self.name = name
         self.pid = pid
         self.cookie = cookie
+        self.allowance = allowance
         self.alive = True
 
 
@@ -47,6 +53,9 @@ class Supervisor:
         self._buffer = bytearray()
         self._fds: list[int] = []
         self._kernels: dict[str, _Kernel] = {}
+        self._asleep: set[int] = set()
+        """Children that were found to be copies that sleep; they stay so until they are reaped."""
+        self._memory = MemoryWatch()
         self._wake_read, self._wake_write = os.pipe()
         os.set_blocking(self._wake_read, False)
         os.set_blocking(self._wake_write, False)
@@ -63,10 +72,12 @@ class Supervisor:
         for fd in (self._host.fileno(), self._wake_read, *self._watch_host()):
             poller.register(fd, select.POLLIN)
         while self._running:
-            # Without a kernel for so long, nobody needs us: the host starts another when it does.
-            events = poller.poll(None if self._kernels else self._idle * 1000)
-            if not events and not self._kernels:
-                break
+            watched = any(kernel.allowance.mb for kernel in self._kernels.values())
+            in_use = any(not kernel.template for kernel in self._kernels.values())
+            seconds = self._memory.timeout() if watched else None if in_use else self._idle
+            events = poller.poll(None if seconds is None else math.ceil(seconds * 1000))
+            if not events and not in_use:
+                break  # Without a kernel for so long, nobody needs us: the host starts another when it does.
             for fd, _ in events:
                 if fd == self._wake_read:
                     self._drain_wakeups()
@@ -75,6 +86,7 @@ class Supervisor:
                 else:
                     self._running = False  # The host's process has ended.
             self._reap()
+            self._end_the_greedy()
         self._end_everything()
 
     def _watch_host(self) -> list[int]:
@@ -104,7 +116,7 @@ class Supervisor:
         if kind == "template":
             self._fork(message, 1, self._become_template)
         elif kind == "spawn":
-            self._fork(message, _KERNEL_FDS, self._become_kernel)
+            self._fork(message, KERNEL_FDS, self._become_kernel)
         elif kind == "adopt":
             self._adopt(message)
         elif kind == "exit":
@@ -139,18 +151,19 @@ class Supervisor:
                 os.close(fd)
 
     def _adopt(self, message: dict[str, Any]) -> None:
-        """A process that sleeps among our children is about to be woken as a kernel."""
+        """A process among our children, a copy of one that sleeps, is a kernel from now on."""
         pid = message["pid"]
-        for other in [kernel for kernel in self._kernels.values() if kernel.pid == pid]:
-            del self._kernels[other.name]  # The template, which we forked ourselves.
         if processes.start_time(pid) == message["start_time"]:
             self._keep(message, pid)
         else:
-            self._send({"type": "refused", "kernel": message["kernel"], "reason": "the sleeping process has ended"})
+            self._send({"type": "refused", "kernel": message["kernel"], "reason": "the process has ended already"})
 
     def _keep(self, message: dict[str, Any], pid: int) -> None:
         name = message["kernel"]
-        self._kernels[name] = _Kernel(name, pid, message.get("cookie", name))
+        fresh = message.get("fresh", False)
+        allowance = self._memory.allowance(message.get("memory_limit_mb", 0), pid, fresh=fresh)
+        template = message["type"] == "template"
+        self._kernels[name] = _Kernel(name, pid, message.get("cookie", name), allowance, template=template)
         self._send({"type": "spawned", "kernel": name, "pid": pid, "start_time": processes.start_time(pid)})
 
     def _become(self, run: Callable[[], None]) -> None:
@@ -177,7 +190,6 @@ class Supervisor:
 
     def _become_kernel(self, message: dict[str, Any], fds: list[int]) -> None:
         from .kernel import run_first
-        from .sleeper import Woken
 
         run_first(Woken(message, fds))
 
@@ -190,30 +202,48 @@ class Supervisor:
                 return
             if pid == 0:
                 return
+            self._asleep.discard(pid)
             kernel = next((k for k in self._kernels.values() if k.pid == pid), None)
             if kernel is not None and kernel.alive:
                 kernel.alive = False
                 self._report_exit(kernel, status)
                 self._clear_family(kernel)
 
-    def _report_exit(self, kernel: _Kernel, status: int) -> None:
-        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
-        self._send({"type": "exited", "kernel": kernel.name, **ended})
+    def _end_the_greedy(self) -> None:
+        """End each kernel that uses more memory than it may, with all it started."""
+        if self._memory.is_due():
+            for kernel in [kernel for kernel in self._kernels.values() if kernel.alive and kernel.allowance.mb]:
+                mb = kernel.allowance.mb
+                if kernel.allowance.is_exceeded_by({kernel.pid, *self._family(kernel)}):
+                    self._end(kernel, f"used more than the {mb} MiB that python.memoryLimitMb allows, and was killed")
 
-    def _end(self, kernel: _Kernel) -> None:
-        family = processes.family(kernel.pid, kernel.cookie, os.getpid())
+    def _report_exit(self, kernel: _Kernel, status: int, cause: str = "") -> None:
+        ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
+        self._send({"type": "exited", "kernel": kernel.name, "cause": cause, **ended})
+
+    def _end(self, kernel: _Kernel, cause: str = "") -> None:
+        """End it with all it started; `cause` is why, as the host tells it: a clause, the kernel its subject."""
+        family = self._family(kernel)
         for pid in (kernel.pid, *family):
             processes.kill(pid)
         _, status = os.waitpid(kernel.pid, 0)
         kernel.alive = False
-        self._report_exit(kernel, status)
+        self._report_exit(kernel, status, cause)
         self._collect(family)  # One that is about to end carries no cookie any more, and would be overlooked.
         self._clear_family(kernel)
+
+    def _family(self, kernel: _Kernel) -> set[int]:
+        """What a kernel has started. Other kernels, and copies that sleep, are not looked at: there may be hundreds."""
+        others = {other.pid for other in self._kernels.values() if other.alive}
+        # The system may leave out a child that stands behind one that ends while it is asked.
+        unknown = {*processes.children(os.getpid()), *processes.children(os.getpid())} - others - self._asleep
+        self._asleep |= {pid for pid in unknown if processes.sleeps(pid)}
+        return processes.family(kernel.pid, kernel.cookie, unknown - self._asleep)
 
     def _clear_family(self, kernel: _Kernel) -> None:
         """End what a dead kernel has left; it may fork while we look, so look until nothing is found."""
         for _ in range(_KILL_ROUNDS):
-            family = processes.family(kernel.pid, kernel.cookie, os.getpid())
+            family = self._family(kernel)
             if not family:
                 break
             for pid in family:
@@ -229,6 +259,7 @@ class Supervisor:
             while time.monotonic() < deadline:
                 try:
                     if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                        self._asleep.discard(pid)
                         break
                 except ChildProcessError:
                     if processes.start_time(pid) == 0:

@@ -145,10 +145,6 @@ class NativeKernel:
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         """See `kernels.base.Checkpointing`."""
         await self._finish_checkpoints(deadline)
-        assert isinstance(checkpoint, NativeCheckpoint)
-        if await self.is_alive():
-            # The kernel may have been asked for this very checkpoint a moment ago, and has to live to make it.
-            await checkpoint.sleeper.asleep(deadline)
         self._execution = None
         await self.kill()
         return await self._go_on_from(checkpoint, deadline)

@@ -47,6 +47,8 @@ class KernelProcess:
         self.exit: ProcessExit | None = None
         self.hung_up = False
         self.cleared = anyio.Event()
+        self._known = False
+        """Whether the supervisor has been told of it."""
         self._pid = 0
         self._start_time = 0
         self._refusal = ""
@@ -79,19 +81,23 @@ class KernelProcess:
         if not self._zygote.keeps_orphans:
             self._zygote.spawn(self._name, self, request, self.channels.guest_ends())
             self.channels.forget_guest_ends()
+            self._known = True
             return
         template = await self._zygote.template(deadline)
-        await self._wake(template, request, deadline)
+        await self._wake(template, request, deadline, fresh=True)
 
     async def go_on_from(self, sleeper: Sleeper, spec: LaunchSpec, deadline: Deadline) -> None:
         """Have a checkpoint go on as this process."""
-        await self._wake(sleeper, self._request(spec, cwd=None), deadline)
+        await self._wake(sleeper, self._request(spec, cwd=None), deadline, fresh=False)
 
-    async def _wake(self, sleeper: Sleeper, request: Mapping[str, Any], deadline: Deadline) -> None:
-        asleep = await sleeper.asleep(deadline)
-        self._zygote.adopt(self._name, self, asleep, self._name)
-        sleeper.wake(request, self.channels.guest_ends())
-        self.channels.forget_guest_ends()
+    async def _wake(self, sleeper: Sleeper, request: Mapping[str, Any], deadline: Deadline, *, fresh: bool) -> None:
+        await sleeper.asleep(deadline)
+        try:
+            copy = await sleeper.wake(request, self.channels.guest_ends())
+        finally:
+            self.channels.forget_guest_ends()
+        self._zygote.adopt(self._name, self, copy, memory_limit_mb=request["memory_limit_mb"], fresh=fresh)
+        self._known = True
 
     def _request(self, spec: LaunchSpec, cwd: str | None) -> dict[str, Any]:
         return {
@@ -161,6 +167,12 @@ class KernelProcess:
 
     async def end(self) -> None:
         """Kill it and everything it started, and wait until that is done."""
+        if not self._known:
+            # The start was given up before the supervisor knew of it. Where there is a process, it ends with its pipes.
+            self.channels.close()
+            end_remains([self._name])
+            self.on_exited(ProcessExit(signal=signal.SIGKILL))
+            self.on_cleared()
         if not self.cleared.is_set():
             if self.alive:
                 self._zygote.kill(self._name)

@@ -1,7 +1,7 @@
 """The host's end of a process that sleeps until it is wanted as a kernel: the template, or a checkpoint.
 
-Below is `guest/sleeper.py`, on the other end of a socket of its own. A sleeper can be woken again and again: the
-process that was woken becomes the kernel, and a copy of it sleeps on and says so. When the socket closes, it ends.
+Below is `guest/sleeper.py`, on the other end of a socket of its own. A sleeper can be woken again and again: each time
+a copy of it goes on as a kernel, of which it says the pid, and it sleeps on. When the socket closes, it ends.
 """
 
 import array
@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import socket
+from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -26,14 +27,19 @@ _SAVE_SLACK = 2.0
 class Asleep(msgspec.Struct, frozen=True, tag_field="type", tag="asleep"):
     """A process sleeps and can be woken; what should be known of it before."""
 
-    pid: int
-    start_time: int
     by_value: str = ""
     """Which library cannot go on after a fork; then only the variables can be had. Empty when all can go on."""
     execution_count: int = 0
     threads: tuple[str, ...] = ()
     children: tuple[str, ...] = ()
     warnings: tuple[str, ...] = ()
+
+
+class WokenCopy(msgspec.Struct, frozen=True, tag_field="type", tag="woken"):
+    """A copy of the sleeper is going on as a kernel."""
+
+    pid: int
+    start_time: int
 
 
 class Saved(msgspec.Struct, frozen=True, tag_field="type", tag="saved"):
@@ -48,7 +54,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="type", tag="failed"):
     """The module of `python.preload` that is the cause; empty when it is something else."""
 
 
-_decoder = msgspec.json.Decoder(Asleep | Saved | Failed)
+_decoder = msgspec.json.Decoder(Asleep | WokenCopy | Saved | Failed)
 
 
 class Sleeper:
@@ -64,6 +70,8 @@ class Sleeper:
         self._buffer = b""
         self._news = anyio.Event()
         self._asleep: Asleep | None = None
+        self._waking = anyio.Lock()
+        self._woken: deque[WokenCopy] = deque()
         self._saved = False
         self.failure: Failed | None = None
         self.usable = True
@@ -87,12 +95,17 @@ class Sleeper:
             return self._asleep
         if scope.cancelled_caught:
             raise DeadlineExceeded("A sleeping kernel did not answer in time")
-        raise KernelStartError(self.failure.reason if self.failure else "The sleeping process has ended", hint="")
+        raise KernelStartError(self._why_it_ended(), hint="")
 
-    def wake(self, request: Mapping[str, Any], fds: Sequence[int]) -> None:
-        """Have it go on as a kernel. It has to be asleep, and is asleep again when its copy says so."""
-        self._asleep = None
-        self._send({"type": "wake", **request}, fds)
+    async def wake(self, request: Mapping[str, Any], fds: Sequence[int]) -> WokenCopy:
+        """Have a copy of it go on as a kernel, with these descriptors. It has to be asleep."""
+        async with self._waking:
+            self._send({"type": "wake", **request}, fds)
+            while not self._woken and self.usable:
+                await self._hear()
+            if self._woken:
+                return self._woken.popleft()
+        raise KernelStartError(self._why_it_ended(), hint="")
 
     async def save(self, fd: int, deadline: Deadline, *, seconds: float) -> None:
         """Have its variables written to this file, as many as it can in these seconds."""
@@ -118,6 +131,9 @@ class Sleeper:
         """It could not be made, for this reason."""
         self.failure = self.failure or Failed(reason)
         self.close()
+
+    def _why_it_ended(self) -> str:
+        return self.failure.reason if self.failure else "The sleeping process has ended"
 
     async def _hear(self) -> None:
         self._news = anyio.Event()
@@ -157,6 +173,8 @@ class Sleeper:
         match message:
             case Asleep():
                 self._asleep = message
+            case WokenCopy():
+                self._woken.append(message)
             case Saved():
                 self._saved = True
             case Failed():

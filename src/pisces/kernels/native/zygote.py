@@ -22,7 +22,7 @@ import msgspec
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.remains import end_remains
-from pisces.kernels.native.sleepers import Asleep, Sleeper
+from pisces.kernels.native.sleepers import Sleeper, WokenCopy
 from pisces.model.events import ProcessExit
 
 GUEST = Path(__file__).parents[2] / "guest"
@@ -183,11 +183,15 @@ class Zygote:
         self._kernels[name] = watcher
         self._send({"type": "spawn", "kernel": name, **request}, fds)
 
-    def adopt(self, name: str, watcher: KernelWatcher, asleep: Asleep, cookie: str) -> None:
-        """Say that a sleeping process is about to be woken as a kernel; the watcher hears of what becomes of it."""
+    def adopt(self, name: str, watcher: KernelWatcher, copy: WokenCopy, *, memory_limit_mb: int, fresh: bool) -> None:
+        """Say that a copy of a sleeping process is a kernel; the watcher hears of what becomes of it.
+
+        `fresh` if it is a copy of the template, in which no cell has run.
+        """
         self._kernels[name] = watcher
-        pid, start_time = asleep.pid, asleep.start_time
-        self._send({"type": "adopt", "kernel": name, "pid": pid, "start_time": start_time, "cookie": cookie})
+        process = {"pid": copy.pid, "start_time": copy.start_time, "cookie": name}
+        limits = {"memory_limit_mb": memory_limit_mb, "fresh": fresh}
+        self._send({"type": "adopt", "kernel": name, **process, **limits})
 
     def take_warnings(self) -> tuple[str, ...]:
         """What the user should know about `python.preload`; told once."""
@@ -280,7 +284,7 @@ class Zygote:
         elif kind == "refused":
             watcher.on_refused(message["reason"])
         elif kind == "exited":
-            watcher.on_exited(ProcessExit(code=message.get("code"), signal=message.get("signal")))
+            watcher.on_exited(_process_exit(message))
         elif kind == "cleared":
             del self._kernels[message["kernel"]]
             watcher.on_cleared()
@@ -301,6 +305,10 @@ class Zygote:
         for watcher in kernels.values():
             watcher.on_exited(ProcessExit(signal=signal.SIGKILL, detail="the supervisor process has ended"))
             watcher.on_cleared()
+
+
+def _process_exit(message: Mapping[str, Any]) -> ProcessExit:
+    return ProcessExit(message.get("code"), message.get("signal"), cause=message["cause"])
 
 
 class _TemplateWatcher:
