@@ -6,7 +6,7 @@ from functools import reduce
 import anyio
 
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
-from pisces.kernels.base import ExecuteRequest, Execution, Kernel
+from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell, CellRecord
 from pisces.model.events import AnyEvent, Done, InputRequested, Started, VariableChanges
@@ -159,7 +159,8 @@ class CallRun:
         try:
             execution = await kernel.execute(request)
         except KernelGone:
-            attempt.done = Done("crashed", state="lost")
+            ended = kernel.ended if isinstance(kernel, Mortal) else None
+            attempt.done = Done("crashed", state="lost", process_exit=ended)
         else:
             session.cell_began()
             await self._follow(kernel, execution, attempt, record)

@@ -114,6 +114,7 @@ class NativeKernel:
         try:
             process.channels.send(encode_request(message))
         except ConnectionError as error:
+            await process.end()  # How it ended may not have been heard yet.
             raise KernelGone("The kernel has ended") from error
         return self._execution
 
