@@ -95,8 +95,10 @@ class KernelLoop:
 
     def warm_up(self) -> None:
         """Run a cell that nobody sees, so that nothing is done for the first time when somebody waits for it."""
-        self._shell.run_cell("0", silent=True, store_history=False)
+        # Not silent, and of no value: all is done as for a cell whose result is shown, and nothing stays.
+        self._shell.run_cell("None", silent=False, store_history=False)
         self._watch.changes()
+        asyncio.SelectorEventLoop().close()
 
     def attach(self, woken: Woken, missing: list[str] | None = None) -> None:
         """Serve the host behind these descriptors: control, frames, stdout, stderr, trace, slate."""
