@@ -32,6 +32,8 @@ from pisces.tools.registry import make_tools
 
 _AUTO_NATIVE_KERNELS = 32
 _DAY = 86_400.0
+_LEAST_IDLE = 30.0
+"""What kernels share is kept for at least so long: it must not be given up while the first of them comes up."""
 
 _log = logging.getLogger(__name__)
 
@@ -110,7 +112,7 @@ class Runtime:
 
     async def __aenter__(self) -> Self:
         python = self.settings.python
-        self._backend = self._given_backend or make_backend(python.backend, idle=python.idle_timeout)
+        self._backend = self._given_backend or make_backend(python.backend, idle=max(python.idle_timeout, _LEAST_IDLE))
         kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
         mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
         rule = CheckpointRule(mode, python.checkpoint_max_mb)

@@ -27,7 +27,7 @@ def pisces(plain_python: str) -> Iterator[Command]:
 @contextmanager
 def begun(pisces: Command, code: str = WAITS) -> Iterator["subprocess.Popen[bytes]"]:
     """A command in session `s` with a cell that has begun to run."""
-    process = pisces.start("run", "--session", "s", "--timeout", "300", "-c", code)
+    process = pisces.start("run", "--session", "s", "--timeout", "300", "-c", code, bufsize=0)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
@@ -87,6 +87,31 @@ def test_a_reader_that_goes_away_ends_the_command_and_keeps_the_session(pisces: 
         process.stdout.close()
         assert process.wait(timeout=PATIENCE) == 141
     assert run(pisces, "x").stdout == "1\n"
+
+
+def test_a_second_signal_ends_at_once_and_the_session_stays(pisces: Command) -> None:
+    slow = "x = 1\nprint('begun', flush=True)\nimport time\ntry: time.sleep(600)\nfinally: time.sleep(1)"
+    with begun(pisces, slow) as process:
+        process.send_signal(signal.SIGINT)
+        process.send_signal(signal.SIGTERM)
+        assert process.wait(timeout=PATIENCE) in {130, 143}
+    assert run(pisces, "x").stdout == "1\n"
+
+
+def test_a_reader_that_comes_back_after_the_signal_gets_all_that_was_printed(pisces: Command) -> None:
+    lines = "x = 0\nprint('begun', flush=True)\nwhile True:\n    x += 1\n    print(f'{x:0100}')"
+    with begun(pisces, lines) as process:
+        assert process.stdout is not None
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(1)  # By now every buffer between the cell and us is full.
+        process.send_signal(signal.SIGINT)
+        with pytest.raises(subprocess.TimeoutExpired):
+            process.wait(3)  # The call has been stopped while nobody took its output.
+        output, errors = process.communicate(timeout=PATIENCE)
+    *printed, _ = [line for line in output.decode("utf-8").splitlines() if line.isdecimal()]
+    assert printed == [f"{number:0100}" for number in range(1, len(printed) + 1)]
+    assert len(printed) > 1000
+    assert process.returncode == 130, errors
 
 
 def test_failure_timeout_and_wrong_use_have_the_exit_codes_of_every_run(pisces: Command) -> None:

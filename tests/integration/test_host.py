@@ -3,6 +3,8 @@
 import os
 import socket
 import stat
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -135,3 +137,36 @@ def test_sigterm_ends_it_in_good_order(pisces: Command) -> None:
     gone(record().pid)
     assert not files().socket.exists()
     assert "was stopped" in pisces("run", "--session", "s", "-c", "1").stderr
+
+
+def test_a_command_loads_nothing_that_only_the_host_needs(pisces: Command, plain_python: str) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41")
+    source = Path(__file__).resolve().parents[2] / "src"
+    done = subprocess.run(
+        [sys.executable, "-X", "importtime", "-m", "pisces", "run", "--session", "s", "-c", "x + 1"],
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        env={**os.environ, "PYTHONPATH": str(source)},
+        timeout=PATIENCE,
+        check=True,
+    )
+    assert done.stdout == "42\n"
+    loaded = {line.rpartition("|")[2].strip() for line in done.stderr.splitlines() if "|" in line}
+    assert "pisces.host.client" in loaded
+    assert not loaded & {"anyio", "asyncio", "subprocess", "rich", "pisces.runtime", "pisces.sessions", "PIL"}
+
+
+def test_commands_that_come_while_a_host_is_ending_get_their_results(pisces: Command) -> None:
+    brief = {"PI_SET__python__idleTimeout": "0.1"}
+    for number in range(8):
+        assert pisces("run", "--session", "s", "-c", str(number), variables=brief).stdout == f"{number}\n"
+        assert pisces("session", "close", "s").returncode == 0
+    assert starts() > 1
+
+
+def test_a_host_that_has_a_session_outlives_the_idle_time(pisces: Command) -> None:
+    brief = {"PI_SET__python__idleTimeout": "0.1"}
+    pisces("run", "--session", "s", "-c", "import time; x = 41; time.sleep(0.5)", variables=brief)
+    assert pisces("run", "--session", "s", "-c", "import time; time.sleep(0.5); x + 1").stdout == "42\n"
+    assert starts() == 1

@@ -123,9 +123,12 @@ class HostClient:
         try:
             line = encode(request)
         except UnicodeEncodeError as error:
-            raise InvalidCall(f"The code is not text: {error}", hint="Write it in UTF-8.") from None
+            raise InvalidCall(f"The call has something in it that is not text: {error}", hint="Use UTF-8.") from None
         if len(line) > MAX_REQUEST:
-            raise InvalidCall(f"The code is too long for a session: {len(line)} bytes of {MAX_REQUEST}.")
+            raise InvalidCall(
+                f"The call is too long for a session: {len(line)} bytes, and {MAX_REQUEST} are allowed.",
+                hint="Put the code into a module and import it.",
+            )
         try:
             self._socket.sendall(line)
         except OSError:

@@ -1,5 +1,6 @@
 """One client of the host, as the host sees it: lines in, lines out, and whether it is still there."""
 
+from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
 
@@ -20,6 +21,9 @@ class Connection:
         """Whether the client has hung up."""
         self._answered = anyio.Event()
         self._answered.set()
+        self._unsent: deque[bytes] = deque()
+        self._work = anyio.Event()
+        self._all_sent = anyio.Event()
 
     @contextmanager
     def working(self) -> Iterator[None]:
@@ -35,13 +39,32 @@ class Connection:
         await self._answered.wait()
 
     async def send(self, message: Reply) -> None:
-        """Send a message, and wait until the client has room for it."""
+        """Send a message, and wait until the client has room for it. Cancelling the wait does not take it back.
+
+        Half a message would spoil all that follow, so nobody but `write` waits for the socket.
+        """
         if self.gone:
             return
+        self._unsent.append(encode(message))
+        self._all_sent = anyio.Event()
+        self._work.set()
+        await self._all_sent.wait()
+
+    async def write(self) -> None:
+        """Send what there is to send, for as long as the connection lasts: the body of a task."""
+        while True:
+            while self._unsent:
+                await self._write_line(self._unsent.popleft())
+            self._all_sent.set()
+            self._work = anyio.Event()
+            await self._work.wait()
+
+    async def _write_line(self, line: bytes) -> None:
         try:
-            await self._stream.send(encode(message))
+            await self._stream.send(line)
         except (anyio.BrokenResourceError, anyio.ClosedResourceError):
             self.gone = True
+            self._unsent.clear()
 
     async def receive(self) -> Request | None:
         """The next request; None when the client has hung up. Cancelling it loses nothing."""

@@ -12,7 +12,7 @@ from typing import Any
 import msgspec
 
 from pisces.errors import InvalidCall
-from pisces.host.protocol import Place, unpack_environ
+from pisces.host.protocol import Place, printable, unpack_environ
 from pisces.runtime import Runtime
 from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
@@ -36,7 +36,8 @@ class Home(msgspec.Struct, frozen=True):
         if here == self.cwd or here in self.visitors:
             return None
         self.visitors.add(here)
-        return f"The session was made in {self.cwd}: its settings and its interpreter count, not those of {here}."
+        made = f"The session was made in {self.cwd}: its settings and its interpreter count, not those of {here}."
+        return printable(made)
 
 
 class Homes:
@@ -54,7 +55,7 @@ class Homes:
     def cwd_of(self, name: str) -> str:
         """The folder that a session was made in, as text."""
         home = self._homes.get(name)
-        return "" if home is None else os.fsencode(home.cwd).decode("utf-8", "replace")
+        return "" if home is None else printable(str(home.cwd))
 
     def enter(self, name: str, place: Place) -> Home:
         """The home of a session, or one from the place of this call: `keep` that once there is a session.

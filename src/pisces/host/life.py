@@ -10,7 +10,7 @@ import anyio
 from pisces.errors import PiscesError, SettingsError
 from pisces.host.files import HostFiles
 from pisces.host.guard import locked
-from pisces.host.protocol import Refusal, RefusalKind, encode
+from pisces.host.protocol import Refusal, RefusalKind, encode, printable
 from pisces.host.server import Host, listen
 from pisces.runtime import Runtime
 from pisces.settings.load import load_settings
@@ -34,7 +34,7 @@ def live(ready: int) -> None:
     except (PiscesError, OSError) as error:
         _log.error("%s", error)
         kind: RefusalKind = "settings" if isinstance(error, SettingsError) else "failed"
-        _tell(ready, encode(Refusal(kind, str(error), getattr(error, "hint", ""))))
+        _tell(ready, encode(Refusal(kind, printable(str(error)), printable(getattr(error, "hint", "")))))
 
 
 async def _serve(files: HostFiles, ready: int) -> None:

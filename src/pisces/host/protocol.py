@@ -151,6 +151,11 @@ def decode_reply(line: bytes) -> Reply:
         raise NotUnderstood(f"The background host sent something that cannot be understood: {error}") from error
 
 
+def printable(text: str) -> str:
+    """A text that can be sent, whatever it quotes: names of files need not be text."""
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
+
+
 def unpack_environ(packed: bytes) -> dict[str, str]:
     """The environment as `os.environ` would have it."""
     pairs = (entry.partition(b"=") for entry in packed.split(b"\0") if entry)

@@ -17,7 +17,20 @@ from pisces.host.connection import Connection
 from pisces.host.files import HostFiles, HostRecord, process_start, write_whole
 from pisces.host.guard import is_foreign
 from pisces.host.losses import Ending, Losses
-from pisces.host.protocol import PROTOCOL, Answer, Call, Cancel, Hello, Refusal, Reply, Request, Stop, Stopping
+from pisces.host.protocol import (
+    PROTOCOL,
+    Answer,
+    Call,
+    Cancel,
+    Hello,
+    Refusal,
+    RefusalKind,
+    Reply,
+    Request,
+    Stop,
+    Stopping,
+    printable,
+)
 from pisces.runtime import Runtime
 
 _FAREWELL: Final = 2.0
@@ -85,8 +98,11 @@ class Host:
             connection = Connection(stream)
             self._connections.add(connection)
             try:
-                await connection.send(self._hello())
-                await self._converse(connection)
+                async with anyio.create_task_group() as group:
+                    group.start_soon(connection.write)
+                    await connection.send(self._hello())
+                    await self._converse(connection)
+                    group.cancel_scope.cancel()
             finally:
                 self._connections.discard(connection)
 
@@ -95,7 +111,7 @@ class Host:
             try:
                 request = await connection.receive()
             except PiscesError as error:
-                await connection.send(Refusal("failed", str(error), error.hint))
+                await connection.send(_refusal("failed", error))
                 return
             if request is None:
                 return
@@ -126,15 +142,15 @@ class Host:
             result = await self._calls.answer(call, connection)
             return Answer(msgspec.Raw(msgspec.json.encode(result.to_dict())))
         except InvalidCall as error:
-            return Refusal("call", str(error), error.hint)
+            return _refusal("call", error)
         except SettingsError as error:
-            return Refusal("settings", str(error), error.hint)
+            return _refusal("settings", error)
         except PiscesError as error:
-            return Refusal("failed", str(error), error.hint)
+            return _refusal("failed", error)
         except Exception as error:  # noqa: BLE001 - the sessions of other clients must not end by it
             _log.exception("a call failed")
             message = f"Pisces itself went wrong: {type(error).__name__}: {error}"
-            return Refusal("failed", message, f"The details are in {self._files.log}. Please report it.")
+            return Refusal("failed", printable(message), f"The details are in {self._files.log}. Please report it.")
 
     def _hello(self) -> Hello:
         return Hello(PROTOCOL, __version__, os.getpid(), self._started, self._calls.sessions)
@@ -144,6 +160,10 @@ class Host:
         pid = os.getpid()
         record = HostRecord(pid, self._started, __version__, str(self._files.socket), process_start(pid))
         write_whole(self._files.record_file, msgspec.json.encode(record))
+
+
+def _refusal(kind: RefusalKind, error: PiscesError) -> Refusal:
+    return Refusal(kind, printable(str(error)), printable(error.hint))
 
 
 def listen(files: HostFiles) -> socket.socket:
