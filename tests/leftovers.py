@@ -8,6 +8,9 @@ import psutil
 COOKIE = "PI_TEST_COOKIE"
 """Passes the filter of a kernel's environment, so whatever a test starts, at any depth, carries it."""
 
+MARK = "pisces-asleep"
+"""What a copy of a kernel that sleeps is recognised by."""
+
 GRACE_SECONDS = 5.0
 
 
@@ -38,9 +41,18 @@ class Leftovers:
     def _alive(self) -> list[psutil.Process]:
         below = psutil.Process().children(recursive=True)
         known = {child.pid for child in below}
-        children = [child for child in below if child.pid not in self._before]
+        children = [child for child in below if child.pid not in self._before and not self._is_kept(child)]
         orphans = [process for process in psutil.process_iter() if process.pid not in known and self._is_ours(process)]
         return children + orphans
+
+    def _is_kept(self, process: psutil.Process) -> bool:
+        """Whether it is a checkpoint in a session that tests share: a copy that sleeps below an older supervisor."""
+        try:
+            folder = f"/proc/{process.pid}/fd"
+            asleep = any(MARK in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
+            return asleep and process.ppid() in self._before
+        except (psutil.Error, OSError):
+            return False
 
     def _is_ours(self, process: psutil.Process) -> bool:
         if process.pid == os.getpid():

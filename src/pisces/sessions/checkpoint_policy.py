@@ -7,7 +7,6 @@ the next one off; cells that copied nothing since cannot tell whether they would
 """
 
 from collections import deque
-from statistics import median_low
 from typing import Literal
 
 import msgspec
@@ -17,18 +16,19 @@ from pisces.kernels.base import Outlook
 CheckpointMode = Literal["auto", "always", "off"]
 
 CELL_MS = 5.0
-"""What each finished cell may spend on checkpoints. With IPython, a cell that does nothing needs 2 to 4: half of it for
-the fork, half for the 700 pages that running any cell writes to."""
+"""What each finished cell may spend on checkpoints, besides copying the pages that any cell writes to."""
 WORK_SHARE = 0.05
 """And what share of the time that the cells took."""
 
 _COPY_MS = 0.0025
 """For a page that is copied because a checkpoint lies beneath: 100 MB rewritten take 74 ms more."""
 _PAGES_PER_MB = 256
+_ORDINARY_PAGES = 4000
+"""What any cell writes to: 500 pages for `1 + 1`, some thousands when it imports something or shows a traceback."""
 _FIRST_MS = 1.0
 _FIRST_MS_PER_MB = 0.03
 """What a fork is taken to cost before one was measured: 0.9 ms with little memory, 31 ms with 1 GB in small pages."""
-_REMEMBERED_FORKS = 3
+_REMEMBERED_FORKS = 8
 
 
 class CheckpointRule(msgspec.Struct, frozen=True):
@@ -113,19 +113,17 @@ class CheckpointPolicy:
     def _count(self, outlook: Outlook, duration_ms: float) -> None:
         # Copying leaves the resident memory as it is; pages by which it grew were new, and not copied.
         grown = max(0.0, outlook.resident_mb - self._resident_mb) * _PAGES_PER_MB if self._resident_mb else 0.0
-        copied = max(0.0, outlook.faults - grown) if self._above else 0.0
+        copied = max(0.0, outlook.faults - grown - _ORDINARY_PAGES) if self._above else 0.0
         self._resident_mb = outlook.resident_mb
         self._copied_pages += copied
         self._work_ms += max(0.0, duration_ms - copied * _COPY_MS)
         self._cells += 1
 
     def _fork_ms(self, resident_mb: float) -> float:
-        # Until there are enough measurements the assumption is one of them: a single slow fork, on a machine that was
-        # busy with something else, must not end the checkpoints of a session.
-        scaled = [_scaled(took, then, resident_mb) for took, then in self._forks]
-        if len(scaled) < _REMEMBERED_FORKS:
-            scaled.append(_FIRST_MS + _FIRST_MS_PER_MB * resident_mb)
-        return median_low(scaled)
+        # The quickest counts: slow ones, on a machine that was busy with something else, tell nothing about the next,
+        # and must not end the checkpoints of a session.
+        measured = [_scaled(took, then, resident_mb) for took, then in self._forks]
+        return min(measured, default=_FIRST_MS + _FIRST_MS_PER_MB * resident_mb)
 
     def _copying_ms(self, resident_mb: float) -> float:
         pages = self._copied_pages
