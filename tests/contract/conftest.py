@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from pisces.kernels.base import Backend, Kernel, LaunchSpec
+from pisces.kernels.base import Backend, Kernel, LaunchSpec, Revival
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.native.backend import NativeBackend
@@ -16,7 +16,7 @@ from tests.fakes.drive import PATIENCE, plain_environment
 from tests.fakes.tiny_python import tiny_python
 
 BACKENDS: dict[str, tuple[Callable[[], Backend], str]] = {
-    "memory": (lambda: MemoryBackend(tiny_python), ""),
+    "memory": (lambda: MemoryBackend(tiny_python, revival=Revival("exact")), ""),
     "native-ipython": (NativeBackend, "ipython_python"),
     "native-builtin": (NativeBackend, "plain_python"),
 }
