@@ -80,6 +80,8 @@ _ = frame.group_by("key").agg(pl.col("value").sum())
             "SQLContext",
             "x = pl.SQLContext(frame=frame)",
             "x.execute('select max(value) as m from frame').collect().item()",
+            "not",
+            "it cannot be written down as a value",
         ),
     ),
 )

@@ -1,0 +1,134 @@
+"""A checkpoint is invisible to the code beside it: CPython's own tests fare the same with checkpoints and without.
+
+Each test class is a cell, with cells and a checkpoint before it. The quick parts are for every change; the whole of
+each module is run by `make test-heavy`. What is compared is how each test ended, not that it succeeded: some need a
+network, or another kind of machine, in either case.
+"""
+
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import pytest
+
+from tests.fakes.runtimes import runtime_on
+from tests.integration.native.cpython_cells import Outcomes, SuiteSession, has_suite
+
+ASYNCIO = [
+    "base_events",
+    "buffered_proto",
+    "context",
+    "events",
+    "futures",
+    "futures2",
+    "locks",
+    "pep492",
+    "protocols",
+    "queues",
+    "runners",
+    "selector_events",
+    "sendfile",
+    "server",
+    "sock_lowlevel",
+    "streams",
+    "subprocess",
+    "taskgroups",
+    "tasks",
+    "threads",
+    "timeouts",
+    "transports",
+    "unix_events",
+    "waitfor",
+]
+MULTIPROCESSING = "multiprocessing by fork"
+NOT_HERE = frozenset({"ThreadedVSOCKSocketStreamTest"})  # Waits for ever on virtual machines, in any Python.
+MOST_RUNS = 3
+
+
+@dataclass(frozen=True)
+class Part:
+    """Test classes of one module: those that are named, or all but the exceptions."""
+
+    module: str
+    classes: tuple[str, ...] = ()
+    without: frozenset[str] = field(default=NOT_HERE)
+
+
+QUICK = (
+    Part("test.test_tempfile"),
+    Part("test.test_subprocess", ("POSIXProcessTestCase", "RunFuncTestCase", "ContextManagerTests", "MiscTests")),
+    Part("test.test_socket", ("GeneralModuleTests", "BasicTCPTest", "BasicSocketPairTest", "SendRecvFdsTests")),
+    Part("test.test_asyncio.test_events", ("EPollEventLoopTests",)),
+    Part("test.test_asyncio.test_subprocess", ("SubprocessPidfdWatcherTests", "SubprocessThreadedWatcherTests")),
+    Part("test.test_asyncio.test_unix_events"),
+    Part(MULTIPROCESSING, ("WithProcessesTestProcess", "WithProcessesTestQueue", "WithProcessesTestPool")),
+)
+WHOLE = (
+    Part("test.test_subprocess"),
+    Part("test.test_socket"),
+    *(Part(f"test.test_asyncio.test_{name}") for name in ASYNCIO),
+    Part(MULTIPROCESSING),
+)
+
+
+def _name(part: Part) -> str:
+    return part.module.replace(" ", "-")
+
+
+@pytest.fixture(scope="session")
+async def tested_python(plain_python: str, tmp_path_factory: pytest.TempPathFactory) -> str:
+    """An interpreter that was installed with CPython's own tests."""
+    if not await has_suite(plain_python, tmp_path_factory.mktemp("suite")):
+        pytest.skip(f"{plain_python} was installed without CPython's own tests (the package `test`)")
+    return plain_python
+
+
+@pytest.mark.parametrize("part", QUICK, ids=_name)
+async def test_the_tests_of_cpython_see_no_checkpoint(part: Part, tested_python: str, tmp_path: Path) -> None:
+    await _compare(part, tested_python, tmp_path)
+
+
+@pytest.mark.heavy
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("part", WHOLE, ids=_name)
+async def test_all_tests_of_a_module_of_cpython_see_no_checkpoint(
+    part: Part, tested_python: str, tmp_path: Path
+) -> None:
+    await _compare(part, tested_python, tmp_path)
+
+
+async def _compare(part: Part, interpreter: str, folder: Path) -> None:
+    """Run the part in both ways; classes that differ run again, because a busy machine makes differences too."""
+    kinds, differing = part.classes, {}
+    for _ in range(MOST_RUNS):
+        plain = await _run(part, kinds, interpreter, folder, checkpoint="off")
+        beside = await _run(part, kinds, interpreter, folder, checkpoint="always")
+        assert any(outcome == "ok" for told in plain.values() for outcome in told.values()), plain
+        kinds = tuple(kind for kind in plain if _ends(plain[kind]) != _ends(beside[kind]))
+        differing = {kind: (_unlike(plain[kind], beside[kind]), _unlike(beside[kind], plain[kind])) for kind in kinds}
+        if not kinds:
+            return
+    pytest.fail(f"tests differ, without checkpoints and with them: {differing}", pytrace=False)
+
+
+async def _run(
+    part: Part, kinds: tuple[str, ...], interpreter: str, folder: Path, *, checkpoint: str
+) -> dict[str, Outcomes]:
+    """What became of the tests of each class, in a session of its own."""
+    async with runtime_on(interpreter, folder, environ={"TMPDIR": str(folder)}, checkpoint=checkpoint) as runtime:
+        session = SuiteSession(runtime)
+        await session.begin()
+        wanted = kinds or [kind for kind in await session.classes(part.module) if kind not in part.without]
+        told = {kind: await session.outcomes(part.module, kind) for kind in wanted}
+        if checkpoint == "always":
+            await session.is_back_after_a_crash()
+        return told
+
+
+def _ends(outcomes: Outcomes) -> Outcomes:
+    """How each test ended, without what it said: that has ids and times in it."""
+    return {test: outcome.partition(":")[0] for test, outcome in outcomes.items()}
+
+
+def _unlike(these: Outcomes, others: Outcomes) -> Outcomes:
+    ends, other_ends = _ends(these), _ends(others)
+    return {test: outcome for test, outcome in these.items() if ends[test] != other_ends.get(test)}
