@@ -1,10 +1,10 @@
-"""A kernel crashes: the result says so, and the next call goes on in a fresh one.
+"""A kernel crashes: the result says so, and the next call finds what was there before.
 
 Prints:
 
-    crashed lost 1
-    [State: lost] The kernel was ended by SIGKILL. The state is lost: variables and imports are gone.
-    False 2
+    crashed restored exact 0
+    [State: restored] The kernel was ended by SIGKILL. The state was restored exactly, to where the last finished cell had left it.
+    42 kept 2
 """
 
 import asyncio
@@ -13,15 +13,15 @@ from pisces import Runtime
 
 
 async def main() -> None:
-    """Lose a kernel and see what is said about it."""
+    """Lose a process, and nothing else."""
     async with Runtime() as rt:
         await rt.python(code="x = 41")
-        crashed = await rt.python(code="import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
+        crashed = await rt.python(code="x = None; import os, signal; os.kill(os.getpid(), signal.SIGKILL)")
         kernel = crashed.details.kernel
-        print(crashed.details.outcome, kernel.state, kernel.generation)
+        print(crashed.details.outcome, kernel.state, kernel.restore.how, kernel.restore.cells_lost)
         print(crashed.text.splitlines()[0])
-        again = await rt.python(code="'x' in globals()")
-        print(again.text, again.details.kernel.generation)
+        again = await rt.python(code="x + 1")
+        print(again.text, again.details.kernel.state, again.details.kernel.generation)
 
 
 asyncio.run(main())

@@ -94,6 +94,6 @@ async def test_a_kernel_that_exits_with_0_is_seen_to_end(plain_python: str, tmp_
         assert time.monotonic() - began < 5
         after = await call(runtime, "1 + 1")
     assert details(result).outcome == "crashed"
-    assert result.text.startswith("[State: lost] The kernel exited with code 0.")
+    assert result.text.startswith("[State: restored] The kernel exited with code 0.")
     assert details(result).cells[0].exit_code == 1, "a cell that ended its kernel did not go well"
     assert (after.text, kernel_of(after).generation) == ("2", 2)

@@ -91,7 +91,7 @@ async def test_a_cell_that_had_to_be_killed_for_a_cancelled_task_is_told_by_the_
         running.scope.cancel()
         await running.ended.wait()
         after = await call(runtime, "1 + 1")
-    assert after.text.startswith("[State: lost] The cell did not stop within 0.2 seconds of being interrupted")
+    assert after.text.startswith("[State: restored] The cell did not stop within 0.2 seconds of being interrupted")
     assert kernel_of(after).generation == 2
 
 

@@ -67,22 +67,22 @@ async def test_a_kernel_that_is_killed_in_a_cell_is_told_with_its_output(
         )
         after = await call(runtime, "'x' in globals()")
     found = details(result)
-    assert result.text.startswith("[State: lost] The kernel was ended by SIGKILL.")
+    assert result.text.startswith("[State: restored] The kernel was ended by SIGKILL.")
     assert "last words" in result.text
     assert (found.outcome, found.cells[0].exit_code) == ("crashed", 137)
-    assert after.text == "False"
+    assert after.text == "True"
     assert (kernel_of(after).generation, kernel_of(after).state) == (2, "kept")
 
 
 async def test_a_crash_in_c_code_names_the_users_line(plain_python: str, tmp_path: Path) -> None:
     async with runtime_on(plain_python, tmp_path) as runtime:
         result = await call(runtime, "import ctypes\nctypes.string_at(0)")
-    assert result.text.startswith("[State: lost] The kernel was ended by SIGSEGV.")
+    assert result.text.startswith("[State: restored] The kernel was ended by SIGSEGV. No cell had finished before")
     assert "line 2" in result.text
     assert details(result).cells[0].exit_code == 139
 
 
-async def test_a_kernel_that_is_killed_between_calls_is_replaced_and_that_is_told(
+async def test_a_kernel_that_is_killed_between_calls_comes_back_and_that_is_told(
     plain_python: str, tmp_path: Path
 ) -> None:
     async with runtime_on(plain_python, tmp_path) as runtime:
@@ -90,8 +90,8 @@ async def test_a_kernel_that_is_killed_between_calls_is_replaced_and_that_is_tol
         process.kill()
         await eventually(lambda: not process.is_running())
         result = await call(runtime, "'x' in globals()")
-    assert result.text.startswith("[State: lost] The kernel had ended since the last call.")
-    assert "\n\nFalse" in result.text
+    assert result.text.startswith("[State: restored] The kernel had ended since the last call.")
+    assert "\n\nTrue" in result.text
 
 
 async def test_a_stopped_kernel_is_given_up_after_the_grace(plain_python: str, tmp_path: Path) -> None:

@@ -25,10 +25,7 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bo
     client = _host()
     if client is None:
         raise PiscesError(_NO_HOST, hint="`pisces run --session NAME` starts it, and makes a session.")
-    try:
-        raw, signalled = _call(client, action, params)
-    finally:
-        client.close()
+    raw, signalled = _call(client, action, params)
     _print(raw, as_json=as_json)
     return signalled or _exit_code(msgspec.json.decode(raw), cancels=cancels)
 
@@ -36,12 +33,13 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bo
 def list_all(*, as_json: bool) -> int:
     """List the sessions; where no host runs, there are none, and that is no error."""
     client = _host()
-    if client is not None:
-        client.close()
-        return manage("list", {}, as_json=as_json)
-    nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
-    _print(msgspec.json.encode(nothing), as_json=as_json)
-    return 0
+    if client is None:
+        nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
+        _print(msgspec.json.encode(nothing), as_json=as_json)
+        return 0
+    raw, signalled = _call(client, "list", {})
+    _print(raw, as_json=as_json)
+    return signalled or 0
 
 
 def close_all(*, as_json: bool) -> int:
@@ -64,7 +62,7 @@ def _host() -> HostClient | None:
 
 
 def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[bytes, int | None]:
-    """The answer, and the exit code of a signal that came meanwhile."""
+    """The answer, and the exit code of a signal that came meanwhile. The connection is closed."""
     place = Place.here(os.getcwd(), {})
     call = Call(tool="session", params={"action": action, **params}, place=place, read_with=READ_WITH)
     with StopSignals(client.cancel) as signals:
@@ -77,6 +75,8 @@ def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[b
                 f"The background host ended before it had answered: whether `{action}` was done is not known.",
                 hint="Its sessions are gone with it. `pisces run --session NAME` starts another one.",
             ) from None
+        finally:
+            client.close()
 
 
 def _print(raw: bytes, *, as_json: bool) -> None:
