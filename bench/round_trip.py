@@ -12,12 +12,14 @@ _TURNS = 20
 _AIM = 15.0
 
 _PISCES = "Pisces, IPython's shell"
+_PISCES_OFF = "Pisces, IPython's shell, checkpoint off"
 _IPYKERNEL = "ipykernel, jupyter_client"
 
 
 def measure(sandbox: Sandbox) -> Measurement:
     subjects = {
         _PISCES: ("pisces", sandbox.ipython),
+        _PISCES_OFF: ("pisces", sandbox.ipython, "off"),
         "Pisces, built-in shell": ("pisces", sandbox.plain),
         _IPYKERNEL: ("ipykernel",),
         "bare pipe": ("pipe", "65536"),
@@ -35,17 +37,19 @@ def measure(sandbox: Sandbox) -> Measurement:
         Row(name, (medians[name] * 1e6, percentile(taken, 95) * 1e6, medians[_IPYKERNEL] / medians[name]))
         for name, taken in seconds.items()
     )
-    times_faster = medians[_IPYKERNEL] / medians[_PISCES]
     return Measurement(
         title="1+1 through the whole tool",
-        how=f"{_TURN * _TURNS} after {_WARM_UP} each, taking turns every {_TURN}.",
+        how=f"{_TURN * _TURNS} after {_WARM_UP} each, taking turns every {_TURN}. Each call comes as soon as the one "
+        "before is done, while the checkpoint of after it is still being made.",
         columns=(Column("p50", "µs"), Column("p95", "µs"), Column("times faster than ipykernel")),
         rows=rows,
-        checks=(
-            Check(
-                aim=f"at least {_AIM:g} times faster than ipykernel, IPython's shell on both sides",
-                value=f"{times_faster:.1f} times",
-                met=times_faster >= _AIM,
-            ),
-        ),
+        checks=tuple(_check(name, medians[_IPYKERNEL] / medians[name]) for name in (_PISCES, _PISCES_OFF)),
+    )
+
+
+def _check(name: str, times_faster: float) -> Check:
+    return Check(
+        aim=f"{name}: at least {_AIM:g} times faster than ipykernel",
+        value=f"{times_faster:.1f} times",
+        met=times_faster >= _AIM,
     )

@@ -10,14 +10,14 @@ from pisces import Runtime, ToolResult
 class PiscesSubject:
     """The whole tool: parameters, session, kernel, output, result."""
 
-    def __init__(self, interpreter: str) -> None:
-        self._interpreter = interpreter
+    def __init__(self, interpreter: str, checkpoint: str = "auto") -> None:
+        self._settings = {"python.interpreter": interpreter, "python.checkpoint": checkpoint}
         self._stack = AsyncExitStack()
         self._runtime: Runtime | None = None
         self._printed: ToolResult | None = None
 
     async def start(self) -> None:
-        runtime = Runtime(cwd="/", settings={"python.interpreter": self._interpreter})
+        runtime = Runtime(cwd="/", settings=self._settings)
         self._runtime = await self._stack.enter_async_context(runtime)
 
     async def evaluate(self, code: str) -> str:

@@ -1,6 +1,6 @@
 """The host process of one subject: takes orders on standard input, answers with what it measured, one JSON a line.
 
-python -m bench.subjects.serve (pisces INTERPRETER | ipykernel | pipe BUFFER_BYTES)
+python -m bench.subjects.serve (pisces INTERPRETER [CHECKPOINT] | ipykernel | pipe BUFFER_BYTES)
 """
 
 import gc
