@@ -1,6 +1,7 @@
 """Find what a test left behind: processes, also those that no longer descend from us, and file descriptors."""
 
 import os
+import time
 import uuid
 
 import psutil
@@ -26,9 +27,11 @@ class Leftovers:
         remaining = self._alive()
         if not remaining:
             return []
-        _, remaining = psutil.wait_procs(remaining, timeout=grace)
-        # Those that went may have left children that were not known yet.
-        remaining = list({*remaining, *self._alive()})
+        deadline = time.monotonic() + grace
+        while remaining and time.monotonic() < deadline:
+            # Some go, some leave children that were not known yet, and some turn out to be kept, once they sleep.
+            psutil.wait_procs(remaining, timeout=0.05)
+            remaining = self._alive()
         described = [describe(process) for process in remaining]
         for process in remaining:
             try:

@@ -86,7 +86,8 @@ async def test_a_kernel_that_is_killed_between_calls_comes_back_and_that_is_told
     plain_python: str, tmp_path: Path
 ) -> None:
     async with runtime_on(plain_python, tmp_path) as runtime:
-        process = process_of(await call(runtime, "x = 1\n" + PID))
+        await call(runtime, "x = 1")
+        process = process_of(await call(runtime, PID))  # A cell runs when the checkpoint of before it has been made.
         process.kill()
         await eventually(lambda: not process.is_running())
         result = await call(runtime, "'x' in globals()")

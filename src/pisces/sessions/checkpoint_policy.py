@@ -29,6 +29,7 @@ _FIRST_MS = 1.0
 _FIRST_MS_PER_MB = 0.03
 """What a fork is taken to cost before one was measured: 0.9 ms with little memory, 31 ms with 1 GB in small pages."""
 _REMEMBERED_FORKS = 8
+_ENOUGH_FORKS = 4
 
 
 class CheckpointRule(msgspec.Struct, frozen=True):
@@ -121,9 +122,11 @@ class CheckpointPolicy:
 
     def _fork_ms(self, resident_mb: float) -> float:
         # The quickest counts: slow ones, on a machine that was busy with something else, tell nothing about the next,
-        # and must not end the checkpoints of a session.
-        measured = [_scaled(took, then, resident_mb) for took, then in self._forks]
-        return min(measured, default=_FIRST_MS + _FIRST_MS_PER_MB * resident_mb)
+        # and must not end the checkpoints of a session. A few alone may all have been slow.
+        took = [_scaled(took, then, resident_mb) for took, then in self._forks]
+        if len(took) < _ENOUGH_FORKS:
+            took.append(_FIRST_MS + _FIRST_MS_PER_MB * resident_mb)
+        return min(took)
 
     def _copying_ms(self, resident_mb: float) -> float:
         pages = self._copied_pages
