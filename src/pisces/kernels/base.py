@@ -110,6 +110,13 @@ class Checkpoint(Protocol):
         """For how long the kernel could do nothing else while this was made; None as long as it has not been told."""
         ...
 
+    async def settled(self, deadline: Deadline) -> None:
+        """Return when it is certain that there is this checkpoint, whatever becomes of its kernel.
+
+        Raises `CheckpointError` when it could not be made, or `DeadlineExceeded`.
+        """
+        ...
+
     def drop(self) -> None:
         """Give it up; it can be called more than once."""
         ...

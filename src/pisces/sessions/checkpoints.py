@@ -6,34 +6,15 @@ Above is `state`, which makes them and goes back to them. Below is a kernel's ch
 import time
 from collections.abc import Iterator, Mapping
 from itertools import count
-from typing import Protocol, runtime_checkable
 
 import msgspec
 
 from pisces.errors import CheckpointError
 from pisces.kernels.base import Checkpoint
-from pisces.kernels.deadline import Deadline
 from pisces.model.events import Variable
 
 MAX_AUTOMATIC = 8
 MAX_NAMED = 8
-
-
-@runtime_checkable
-class Settling(Protocol):
-    """A checkpoint that can be waited for until it is certain: it takes a while after it was asked for."""
-
-    async def settled(self, deadline: Deadline) -> None:
-        """Return when it is there. Raises `CheckpointError` when it could not be made, or `DeadlineExceeded`."""
-        ...
-
-
-async def make_sure_of(checkpoint: Checkpoint, deadline: Deadline) -> None:
-    """Wait until it is certain that there is this checkpoint, whatever becomes of its kernel. Raises as `settled`."""
-    if isinstance(checkpoint, Settling):
-        await checkpoint.settled(deadline)
-    if not checkpoint.usable:
-        raise CheckpointError("The checkpoint could not be made, or has ended")
 
 
 class Kept(msgspec.Struct, frozen=True, kw_only=True, eq=False):

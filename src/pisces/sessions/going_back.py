@@ -12,7 +12,7 @@ from pisces.errors import CheckpointError, DeadlineExceeded, KernelError
 from pisces.kernels.base import Checkpointing, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import Restore
-from pisces.sessions.checkpoints import Kept, make_sure_of
+from pisces.sessions.checkpoints import Kept
 from pisces.sessions.recovery import StateNews
 from pisces.sessions.state import SessionState
 
@@ -87,7 +87,7 @@ async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, 
 
 async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
     kernel = session.able_to_keep(await _some_kernel(session, deadline))
-    await make_sure_of(kept.checkpoint, deadline)  # What is still being made would end with the live process.
+    await kept.checkpoint.settled(deadline)  # What is still being made would end with the live process.
     try:
         revival = await kernel.restore(kept.checkpoint, deadline)
     except (KernelError, DeadlineExceeded) as error:

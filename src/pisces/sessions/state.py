@@ -13,7 +13,7 @@ from pisces.kernels.base import Checkpoint, Checkpointing, Outlook
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import Variable, VariableChanges
 from pisces.sessions.checkpoint_policy import CheckpointPolicy, CheckpointRule, Skip
-from pisces.sessions.checkpoints import Checkpoints, Kept, make_sure_of
+from pisces.sessions.checkpoints import Checkpoints, Kept
 from pisces.sessions.variables import Names
 
 
@@ -84,7 +84,7 @@ class SessionState:
         self.checkpoints.make_sure_of_room(name)
         made = await kernel.checkpoint()
         try:
-            await make_sure_of(made, deadline)
+            await made.settled(deadline)
         except BaseException:
             made.drop()
             raise

@@ -30,10 +30,7 @@ class NativeCheckpoint:
         self._blocked_ms = blocked_ms
 
     async def settled(self, deadline: Deadline) -> None:
-        """Wait until the copy sleeps: before that it would end with its kernel.
-
-        Raises `CheckpointError` when it never will, or `DeadlineExceeded`.
-        """
+        """See `kernels.base.Checkpoint`: until the copy sleeps, it would end with its kernel."""
         try:
             await self.sleeper.asleep(deadline)
         except KernelStartError as error:
