@@ -80,7 +80,7 @@ class HostCalls:
             result = await home.tools[call.tool].call(call.params, context)
         finally:
             if name in self.names:
-                self._homes.keep(name, home)
+                self._homes.keep(name, home, self.names)
         if "cwd" not in call.params and (sentence := home.visit(call.place)) is not None:
             result = _with_notice(result, sentence)
         if (why := self._losses.of(name)) is not None and name in self.names:

@@ -5,7 +5,7 @@ another folder runs in it as it is.
 """
 
 import os
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +18,7 @@ from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
 
 _INTERPRETER = "python.interpreter"
+_REMEMBERED = 1000
 
 
 class Home(msgspec.Struct, frozen=True):
@@ -74,9 +75,15 @@ class Homes:
             )
         return home
 
-    def keep(self, name: str, home: Home) -> None:
-        """The session has been made."""
+    def keep(self, name: str, home: Home, sessions: Collection[str]) -> None:
+        """The session has been made, and these are all that there are.
+
+        Those that were ended to make room keep their homes for when they are asked for again, up to a number.
+        """
         self._homes.setdefault(name, home)
+        ended = [name for name in self._homes if name not in sessions]
+        for oldest in ended[:-_REMEMBERED]:
+            del self._homes[oldest]
 
     def share(self, parent: str, name: str) -> None:
         """A new session has the home of another."""

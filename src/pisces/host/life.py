@@ -10,6 +10,7 @@ import anyio
 from pisces.errors import PiscesError, SettingsError
 from pisces.host.files import HostFiles
 from pisces.host.guard import locked
+from pisces.host.log import write_log
 from pisces.host.protocol import Refusal, RefusalKind, encode, printable
 from pisces.host.server import Host, listen
 from pisces.runtime import Runtime
@@ -26,7 +27,7 @@ def live(ready: int) -> None:
     """Be the host until there is nothing left to do. `ready` hears when clients can come, or why they cannot."""
     paths = Paths.locate(os.environ)
     files = HostFiles.locate(paths, os.environ)
-    logging.basicConfig(level=logging.INFO, format="%(asctime)s %(process)d %(name)s %(levelname)s %(message)s")
+    write_log()
     try:
         files.make_folders()
         with locked(files.life_lock, _PREDECESSOR_SECONDS):

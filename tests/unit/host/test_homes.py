@@ -1,0 +1,65 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from pisces.errors import InvalidCall, SettingsError
+from pisces.host.homes import Homes
+from pisces.host.protocol import Place
+from tests.fakes.runtimes import scripted_runtime
+
+
+def place(cwd: Path, environ: bytes = b"", **settings: object) -> Place:
+    return Place(os.fsencode(cwd), environ, {name.replace("__", "."): value for name, value in settings.items()})
+
+
+async def test_the_first_place_counts_and_each_other_folder_is_told_once(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        home = homes.enter("s", place(tmp_path))
+        homes.keep("s", home, ["s"])
+        assert homes.enter("s", place(other)) is home
+        assert home.visit(place(tmp_path)) is None
+        assert str(tmp_path) in (home.visit(place(other)) or "")
+        assert home.visit(place(other)) is None
+        assert homes.cwd_of("s") == str(tmp_path)
+
+
+async def test_a_home_is_kept_only_when_there_is_a_session(tmp_path: Path) -> None:
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        homes.enter("s", place(tmp_path))
+        assert homes.names == []
+        homes.keep("s", homes.enter("s", place(tmp_path)), ["s"])
+        homes.share("s", "branch")
+        assert homes.names == ["s", "branch"]
+        homes.leave("s")
+        assert homes.names == ["branch"]
+
+
+async def test_what_cannot_be_is_refused(tmp_path: Path) -> None:
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        with pytest.raises(InvalidCall, match="does not exist"):
+            homes.enter("s", place(tmp_path / "nowhere"))
+        with pytest.raises(InvalidCall, match="per-call"):
+            homes.enter("s", place(tmp_path, python__kernelMode="per-call"))
+        with pytest.raises(SettingsError, match="sometimes"):
+            homes.enter("s", place(tmp_path, b"PI_SET__python__checkpoint=sometimes\0"))
+        homes.keep("s", homes.enter("s", place(tmp_path, python__interpreter="/a/python")), ["s"])
+        homes.enter("s", place(tmp_path, python__interpreter="/a/python"))
+        with pytest.raises(InvalidCall, match="/b/python"):
+            homes.enter("s", place(tmp_path, python__interpreter="/b/python"))
+
+
+async def test_the_homes_of_ended_sessions_are_forgotten_when_they_are_many(tmp_path: Path) -> None:
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        home = homes.enter("s", place(tmp_path))
+        for number in range(1100):
+            homes.keep(f"s{number}", home, ["s0", f"s{number}"])
+        assert "s0" in homes.names
+        assert "s1" not in homes.names
+        assert len(homes.names) <= 1002
