@@ -139,6 +139,12 @@ class Revival(msgspec.Struct, frozen=True):
     how: Literal["exact", "by_value"]
     missing: tuple[str, ...] = ()
     """What did not come back, each for a list: `thread 'worker'`, `conn (socket)`."""
+    because: str = ""
+    """Why it could only come back by value, as a clause; empty when it came back exactly."""
+
+    def restore(self, cells_lost: int) -> Restore:
+        """The same, for the reader of a result."""
+        return Restore(self.how, cells_lost, self.missing, self.because)
 
 
 @runtime_checkable

@@ -127,6 +127,8 @@ class Restore(msgspec.Struct, frozen=True):
     how: Literal["exact", "by_value"]
     cells_lost: int = 0
     missing: tuple[str, ...] = ()
+    because: str = ""
+    """Why it could only come back by value, as a clause; empty when it came back exactly."""
 
 
 class Variable(msgspec.Struct, frozen=True, omit_defaults=True):

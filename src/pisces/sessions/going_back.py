@@ -100,7 +100,7 @@ async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
         ) from error
     session.state.went_back_to(kept, exact=revival.how == "exact")
     session.came_back()
-    return Restore(revival.how, 0, revival.missing)
+    return revival.restore(0)
 
 
 async def _some_kernel(session: Traveller, deadline: Deadline) -> Kernel:

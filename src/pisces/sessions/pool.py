@@ -11,7 +11,6 @@ from pisces.errors import DeadlineExceeded, SessionClosed, SessionError
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import Restore
 from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.recovery import StateNews
 from pisces.sessions.session import Origin, Session, SessionKey
@@ -125,7 +124,7 @@ class SessionPool:
                 finally:
                     here.checkpoint.drop()
                 branch.adopt(copy)
-                branch.origin = Origin(session.key.id, here.position, Restore(revival.how, 0, revival.missing))
+                branch.origin = Origin(session.key.id, here.position, revival.restore(0))
                 await self._admit(branch, owner)
                 branch.journal.branch_from(session.journal, here.position)
         return branch

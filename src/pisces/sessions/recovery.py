@@ -74,7 +74,7 @@ async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews
             _log.warning("the checkpoint of after cell %d was not restored: %s", kept.position, error)
             state.checkpoints.drop(kept)
             continue
-        restore = Restore(revival.how, state.position - kept.position, revival.missing)
+        restore = revival.restore(state.position - kept.position)
         state.went_back_to(kept, exact=revival.how == "exact")
         return StateNews.restored(why, restore)
     return None
@@ -82,7 +82,10 @@ async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews
 
 def describe(restore: Restore) -> str:
     """How a state came back, how far back that is, and what is not there, for a reader."""
-    how = "exactly" if restore.how == "exact" else "by value (the variables were copied into a fresh kernel)"
+    how = "exactly"
+    if restore.how == "by_value":
+        because = f", because {restore.because}" if restore.because else ""
+        how = f"by value (the variables were copied into a fresh kernel{because})"
     if not restore.cells_lost:
         where = "to where the last finished cell had left it."
     elif restore.cells_lost == 1:

@@ -93,7 +93,10 @@ def _went_back(action: SessionAction, session: Session, went: WentBack, first: s
 
 
 def _how(restore: Restore) -> str:
-    how = "" if restore.how == "exact" else "The variables came back by value, in a fresh kernel."
+    how = ""
+    if restore.how == "by_value":
+        because = f", because {restore.because}" if restore.because else ""
+        how = f"The variables came back by value, in a fresh kernel{because}."
     missing = f"Not back: {', '.join(restore.missing)}." if restore.missing else ""
     return " ".join(part for part in (how, missing) if part)
 

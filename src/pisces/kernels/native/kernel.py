@@ -202,7 +202,7 @@ class NativeKernel:
             os.close(values)
         if loaded.problem:
             raise KernelStartError(f"The variables of the checkpoint could not be had: {loaded.problem}", hint="")
-        return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing))
+        return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing), asleep.by_value)
 
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """See `kernels.base.Inspecting`."""
