@@ -1,0 +1,58 @@
+"""Finding the processes of checkpoints and templates, from outside: by the name of a file that each of them holds."""
+
+import os
+from collections.abc import Callable
+
+import psutil
+
+from tests.fakes.drive import eventually
+
+MARK = "pisces-asleep"
+
+
+def supervisor_of(kernel: int) -> int:
+    """The process that a kernel belongs to."""
+    return psutil.Process(kernel).ppid()
+
+
+def checkpoints_below(supervisor: int) -> set[int]:
+    """The processes that sleep as checkpoints, of all kernels of this supervisor.
+
+    A kernel holds the file too for the moment of a fork, but leads a session, and the template is in the supervisor's.
+    """
+    return {pid for pid in _sleeping(supervisor) if _session(pid) not in (pid, _session(supervisor), -1)}
+
+
+def templates_below(supervisor: int) -> set[int]:
+    """The processes that new kernels come from: one."""
+    return {pid for pid in _sleeping(supervisor) if _session(pid) == _session(supervisor)}
+
+
+async def newly(find: Callable[[], set[int]], known: set[int]) -> int:
+    """The one process that is found now and was not known; a copy takes a moment to be the supervisor's."""
+    await eventually(lambda: len(find() - known) == 1)
+    (pid,) = find() - known
+    return pid
+
+
+def _sleeping(supervisor: int) -> list[int]:
+    try:
+        children = [child.pid for child in psutil.Process(supervisor).children()]
+    except psutil.NoSuchProcess:
+        return []
+    return [pid for pid in children if _holds_mark(pid)]
+
+
+def _session(pid: int) -> int:
+    try:
+        return os.getsid(pid)
+    except ProcessLookupError:
+        return -1
+
+
+def _holds_mark(pid: int) -> bool:
+    folder = f"/proc/{pid}/fd"
+    try:
+        return any(MARK in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
+    except OSError:
+        return False  # It ended while we looked.
