@@ -1,17 +1,17 @@
 """Calls that come to the host: each finds the home of its session, runs, and is answered with what became of it."""
 
 from collections.abc import Sequence
-from typing import Any
 
 import anyio
 
 from pisces.host.connection import Connection
 from pisces.host.homes import Homes
 from pisces.host.losses import Losses, with_loss
-from pisces.host.protocol import Call, Cancel, Output, Piece, SessionLine
+from pisces.host.protocol import Call, Cancel, NotUnderstood, Output, Piece, SessionLine
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
+from pisces.sessions.progress import OnOutput
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import CallContext
 from pisces.tools.python import DEFAULT_SESSION
@@ -76,6 +76,7 @@ class HostCalls:
             return await self._manage(call, context)
         name = str(call.params.get("session") or DEFAULT_SESSION)
         home = self._homes.enter(name, call.place)
+        self._losses.follow({*self.unclosed, name})  # Should we be killed meanwhile, it is known that it was there.
         try:
             result = await home.tools[call.tool].call(call.params, context)
         finally:
@@ -96,6 +97,7 @@ class HostCalls:
             self._homes.leave(name)
         if call.params.get("action") == "branch" and isinstance(result.details, SessionDetails):
             self._homes.share(name, result.details.session)
+            self._losses.told(result.details.session)  # There was one of that name, and it is nobody's loss any more.
         if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
             result = _with_notice(result, f"{why}.")
             self._losses.told(name)
@@ -104,13 +106,16 @@ class HostCalls:
 
 async def _watch(connection: Connection, abort: anyio.Event) -> None:
     """Stop the call when the client says so or hangs up."""
-    while not connection.gone and not abort.is_set():
-        request = await connection.receive()
+    while not abort.is_set():
+        try:
+            request = await connection.receive()
+        except NotUnderstood:
+            request = None
         if request is None or isinstance(request, Cancel):
             abort.set()
 
 
-def _sender(connection: Connection, abort: anyio.Event) -> Any:
+def _sender(connection: Connection, abort: anyio.Event) -> OnOutput:
     async def send(pieces: Sequence[OutputPiece]) -> None:
         await connection.send(Output([Piece(record.index, record.title, text) for record, text in pieces]))
         if connection.gone:

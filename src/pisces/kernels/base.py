@@ -11,7 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import AnyEvent, ProcessExit, Variable
+from pisces.model.events import AnyEvent, ProcessExit, Restore, Variable
 
 
 class LaunchSpec(msgspec.Struct, frozen=True):
