@@ -63,6 +63,17 @@ def test_a_command_whose_host_is_killed_says_that_it_does_not_know(pisces: Comma
     assert process.returncode == 1
     assert b"[State: unknown] The background host ended while the call was under way." in errors
     assert b"Traceback" not in errors
+    assert "[State: lost]" in pisces("run", "--session", "s", "-c", "1").stderr
+
+
+def test_a_branch_that_takes_the_name_of_a_lost_session_has_lost_nothing(pisces: Command) -> None:
+    pisces("run", "--session", "t", "-c", "1")
+    kill_host()
+    pisces("run", "--session", "s", "-c", "x = 41")
+    assert pisces("session", "branch", "s", "t").returncode == 0
+    done = pisces("run", "--session", "t", "-c", "x + 1")
+    assert done.stdout == "42\n"
+    assert "State:" not in done.stderr
 
 
 def test_as_json_a_lost_host_is_the_outcome_disconnected(pisces: Command) -> None:
