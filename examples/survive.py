@@ -3,7 +3,7 @@
 Prints:
 
     crashed restored exact 0
-    [State: restored] The kernel was ended by SIGKILL. The state was restored exactly, to where the last finished cell had left it.
+    [State: restored] The kernel was ended by SIGKILL. The state was restored exactly, ...
     42 kept 2
 """
 
