@@ -63,7 +63,7 @@ def replaced(page: str, rows: Sequence[Row]) -> str:
 
 
 def rendered(rows: Sequence[Row]) -> str:
-    """Markdown: the counts, then one line per library and way."""
+    """Markdown: the counts, one line per library and way, and what there is to know besides."""
     counts = Counter(row.way for row in rows)
     ways = f"{counts['exact']} come back exactly, {counts['by_value']} by value and {counts['not']} not"
     lines = [
@@ -76,7 +76,8 @@ def rendered(rows: Sequence[Row]) -> str:
         in_order = sorted(of_library, key=lambda row: list(WORDS).index(row.way))
         for way, of_way in itertools.groupby(in_order, key=lambda row: row.way):
             lines.append(f"| {library} | {WORDS[way]} | {_objects(list(of_way))} |")
-    return "\n".join(lines)
+    notes = [f"- {library.name}: {library.note}" for library in LIBRARIES if library.note]
+    return "\n".join([*lines, "", *notes])
 
 
 def _objects(rows: Sequence[Row]) -> str:

@@ -46,4 +46,4 @@ async def test_training_in_threads_of_openmp_can_be_interrupted_and_goes_on(heav
         assert (await runtime.python(code=setup, timeout=120)).details.outcome == "ok"
         stopped = await runtime.python(code=fit, timeout=2)
         assert (stopped.details.outcome, stopped.details.kernel.state) == ("timeout", "kept"), stopped.text
-        assert (await runtime.python(code="rows.shape", timeout=60)).text == "(2000, 20)"
+        assert (await runtime.python(code="rows.shape", timeout=60)).text.startswith("(2000, 20)")

@@ -1,8 +1,6 @@
 """What by value means for everything else: objects of the language in a session that used polars."""
 
-from tests.state.catalogue.entry import Entry, Library
-
-NO_VALUE = "it cannot be written down as a value"
+from tests.state.catalogue.entry import NO_VALUE, Entry, Library
 
 BESIDE_POLARS = Library(
     "anything beside polars, by value",

@@ -9,6 +9,9 @@ Way = Literal["exact", "by_value", "not"]
 Environment = Literal["plain", "data", "heavy"]
 """The interpreter of the tests that has the library; each has what the ones before it have."""
 
+NO_VALUE = "it cannot be written down as a value"
+"""Why an object does not come back where variables come back by value."""
+
 
 @dataclass(frozen=True)
 class Entry:
@@ -41,6 +44,8 @@ class Library:
     """What becomes of an entry that does not say it."""
     modules: tuple[str, ...] = ()
     """What has to be importable; an environment without one of them is passed over."""
+    note: str = ""
+    """What a user should know besides, as a sentence."""
 
     def expected(self, entry: Entry) -> Way:
         """What should become of this entry."""

@@ -33,6 +33,10 @@ def written(file):
 FILES = Library(
     "standard library: files and databases",
     setup=SETUP,
+    note=(
+        "Files and shared memory are as they are now, not as they were: what was written to them after the checkpoint "
+        "is not taken back."
+    ),
     entries=(
         Entry(
             "text file (being read)", "x = open(folder / 'lines.txt', encoding='utf-8'); x.readline()", "x.readline()"

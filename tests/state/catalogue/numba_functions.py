@@ -1,6 +1,6 @@
 """numba: compiled functions and typed containers; its OpenMP threads do not go on after a fork."""
 
-from tests.state.catalogue.entry import Entry, Library
+from tests.state.catalogue.entry import NO_VALUE, Entry, Library
 
 NUMBA = Library(
     "numba",
@@ -32,9 +32,13 @@ layer = numba.threading_layer()
         Entry("compiled function", "x = numba.njit(lambda a: a * 2)", "x(21)"),
         Entry("ufunc", "x = numba.vectorize(['float64(float64)'])(lambda a: a + 1)", "float(x(numbers).sum())"),
         Entry("guvectorize", "x = summed", "float(x(numbers))"),
-        Entry("typed.List", "x = numba.typed.List([1, 2, 3])", "sum(x)"),
+        Entry("typed.List", "x = numba.typed.List([1, 2, 3])", "sum(x)", "not", NO_VALUE),
         Entry(
-            "typed.Dict", "x = numba.typed.Dict.empty(numba.types.int64, numba.types.float64); x[1] = 2.5", "dict(x)"
+            "typed.Dict",
+            "x = numba.typed.Dict.empty(numba.types.int64, numba.types.float64); x[1] = 2.5",
+            "dict(x)",
+            "not",
+            NO_VALUE,
         ),
         Entry("type", "x = numba.float64[:, ::1]", "str(x)"),
     ),
