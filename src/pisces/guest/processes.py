@@ -138,8 +138,8 @@ def kill(pid: int) -> None:
     """SIGKILL, which also ends what is stopped; a process that is gone already is fine."""
     try:
         os.kill(pid, signal.SIGKILL)
-    except ProcessLookupError:
-        pass
+    except (ProcessLookupError, PermissionError):
+        pass  # Gone already, or run as another user by a program that may do so (`sudo`): that is not in our power.
 
 
 def hold_cookie(cookie: str) -> None:
