@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 def run_template(message: dict[str, Any], host: socket.socket) -> None:
     """Be the process that all new kernels come from: everything imported, nothing of any user's. Then be one."""
-    from .sleeper import Sleeper
+    from .template import Template
 
     gc.disable()  # What is made now stays: looking for garbage in it would only take time.
     try:
@@ -38,7 +38,7 @@ def run_template(message: dict[str, Any], host: socket.socket) -> None:
     forking.put_mark()
     gc.freeze()
     gc.enable()
-    woken = Sleeper(host, {"warnings": warnings}, loop.save).sleep()
+    woken = Template(host, {"warnings": warnings}, loop.warm_up).sleep()
     become_kernel(woken.message)
     _begin(woken)
     loop.attach(woken)

@@ -163,6 +163,7 @@ class Supervisor:
         fresh = message.get("fresh", False)
         allowance = self._memory.allowance(message.get("memory_limit_mb", 0), pid, fresh=fresh)
         template = message["type"] == "template"
+        self._asleep.discard(pid)
         self._kernels[name] = _Kernel(name, pid, message.get("cookie", name), allowance, template=template)
         self._send({"type": "spawned", "kernel": name, "pid": pid, "start_time": processes.start_time(pid)})
 
