@@ -136,7 +136,9 @@ class Sleeper:
         return self.failure.reason if self.failure else "The sleeping process has ended"
 
     async def _hear(self) -> None:
-        self._news = anyio.Event()
+        """Wait for news. Several may: all of them wait for the same event."""
+        if self._news.is_set():
+            self._news = anyio.Event()
         await self._news.wait()
 
     def _send(self, message: Mapping[str, Any], fds: Sequence[int]) -> None:
