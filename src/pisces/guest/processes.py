@@ -20,13 +20,14 @@ if TYPE_CHECKING:
     from typing import Any
 
 COOKIE_VARIABLE = "PI_KERNEL_COOKIE"
+_COOKIE_FILE = "pisces-"
 _ORPHAN_SECONDS = 5.0
 _OOM_SCORE = 500
 _MOST_OOM_SCORE = 1000
 _usual_oom_scores: list[int] = []
 """The score that this process, or the one it is a copy of, had before it was a kernel."""
-_cookies: list[int] = []
-"""The cookie file that this process holds, if it is a kernel."""
+_cookies: list[tuple[int, str]] = []
+"""The cookie file that this process holds, if it is a kernel, and its name."""
 
 
 def become_subreaper() -> bool:
@@ -130,7 +131,8 @@ def family(kernel: int, cookie: str, orphans: Collection[int]) -> set[int]:
             continue
         for pid in (orphan, *descendants(orphan)):
             if _session(pid) == kernel or _has_cookie(pid, cookie):
-                members |= {pid, *descendants(pid)}
+                # One that is about to end holds no file any more, but may still be the parent of a copy that sleeps.
+                members |= {member for member in (pid, *descendants(pid)) if not sleeps(member)}
     return members
 
 
@@ -145,9 +147,12 @@ def kill(pid: int) -> None:
 def hold_cookie(cookie: str) -> None:
     """Open a file that every forked process inherits and `family` recognises; in place of the one we held before."""
     while _cookies:
-        os.close(_cookies.pop())
+        fd, file = _cookies.pop()
+        if _names(f"/proc/self/fd/{fd}", file):  # A cell may have closed it, and something else has its number now.
+            os.close(fd)
     if hasattr(os, "memfd_create"):
-        _cookies.append(os.memfd_create("pisces-" + cookie))
+        file = _COOKIE_FILE + cookie
+        _cookies.append((os.memfd_create(file), file))
 
 
 def name(pid: int) -> str:
@@ -204,7 +209,7 @@ def _has_cookie(pid: int, cookie: str) -> bool:
                 return True
     except OSError:
         return False
-    return _holds_file(pid, "pisces-" + cookie)
+    return _holds_file(pid, _COOKIE_FILE + cookie)
 
 
 def sleeps(pid: int) -> bool:
