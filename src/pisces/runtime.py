@@ -62,12 +62,7 @@ class Runtime:
 
         `session_idle` is how many seconds a session stays that nobody is connected to; `python.idleTimeout` if None.
         """
-        try:
-            self.cwd = Path(cwd or ".").resolve()
-        except (OSError, RuntimeError, ValueError) as error:
-            raise InvalidCall(f"Working directory cannot be used: {cwd or 'the current one'} ({error})") from None
-        if not self.cwd.is_dir():
-            raise InvalidCall(f"Working directory does not exist or is not a directory: {self.cwd}")
+        self.cwd = working_folder(cwd)
         self.environ = dict(os.environ if environ is None else environ)
         self.loaded: LoadedSettings = load_settings(self.cwd, self.environ, settings)
         self.paths = Paths.locate(self.environ)
@@ -222,6 +217,19 @@ class Runtime:
         if tool is None:
             raise InvalidCall(f"There is no tool {name!r}. Tools: {', '.join(self._tools)}")
         return tool
+
+
+def working_folder(cwd: str | os.PathLike[str] | None) -> Path:
+    """The folder to work in, whole. Raises `InvalidCall` when it cannot be one."""
+    try:
+        folder = Path(cwd or ".").resolve()
+        str(folder).encode("utf-8")  # Results and journals are JSON, which has no other names.
+    except (OSError, RuntimeError, ValueError) as error:
+        shown = repr(str(cwd)) if cwd else "the current one"
+        raise InvalidCall(f"Working directory cannot be used: {shown} ({error})") from None
+    if not folder.is_dir():
+        raise InvalidCall(f"Working directory does not exist or is not a directory: {folder}")
+    return folder
 
 
 def run(code: str, **options: Any) -> ToolResult:

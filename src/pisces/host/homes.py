@@ -13,7 +13,7 @@ import msgspec
 
 from pisces.errors import InvalidCall
 from pisces.host.protocol import Place, printable, unpack_environ
-from pisces.runtime import Runtime
+from pisces.runtime import Runtime, working_folder
 from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
 
@@ -95,9 +95,7 @@ class Homes:
         self._homes.pop(name, None)
 
     def _make(self, place: Place) -> Home:
-        cwd, environ = Path(os.fsdecode(place.cwd)), unpack_environ(place.environ)
-        if not cwd.is_dir():
-            raise InvalidCall(f"Working directory does not exist or is not a directory: {cwd}")
+        cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
         if load_settings(cwd, environ, place.settings).settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
