@@ -53,6 +53,6 @@ def _words(kind: inspect.Type) -> str:
             words = f"a whole number from {kind.ge} to {kind.le}"
         case inspect.FloatType():
             words = f"a number from {kind.ge:g} to {kind.le:.10g}"
-        case inspect.VarTupleType():
-            words = 'a list of names of environment variables, such as ["NAME", "OTHER"]'
+        case inspect.VarTupleType(item_type=inspect.Metadata(extra={"several": str(names)})):
+            words = f"a list of {names}"
     return words

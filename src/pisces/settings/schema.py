@@ -15,9 +15,18 @@ USER_ONLY: Final = {"user_only": True}
 _DAY: Final = 86_400
 _MIB: Final = 1024 * 1024
 
-ModuleName = Annotated[str, Meta(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$")]
+ModuleName = Annotated[
+    str,
+    Meta(pattern=r"^[^\W\d]\w*(\.[^\W\d]\w*)*$", extra={"several": 'names of modules, such as ["numpy", "os.path"]'}),
+]
 """The name of a Python module, with dots."""
-VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+VariableName = Annotated[
+    str,
+    Meta(
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        extra={"several": 'names of environment variables, such as ["NAME", "OTHER"]'},
+    ),
+]
 """The name of an environment variable."""
 
 

@@ -175,6 +175,7 @@ def test_an_empty_table_with_an_unknown_name_is_refused(project: Path, environ: 
         ("python.maxTimeout", float("inf"), "a number from 1 to 604800"),
         ("python.env.allow", ["A=B"], "a list of names of environment variables"),
         ("python.env.allow", "HF_TOKEN", "a list of names of environment variables"),
+        ("python.preload", ["no-module"], "a list of names of modules"),
         ("output.maxBytes", 10, "a whole number from 1024 to"),
         ("output.maxBytes", "51200", "a whole number from 1024 to"),
         ("python.interpreter", 3, "a text"),
