@@ -56,10 +56,14 @@ def _line(info: SessionInfo) -> str:
         f"{state} for {duration(info.idle_seconds)}",
         counted(info.cells),
         f"generation {info.generation}",
-        f"{info.automatic_checkpoints} automatic checkpoints" + (f", named: {named}" if named else ""),
+        _checkpoints(info.automatic_checkpoints) + (f", named: {named}" if named else ""),
         *([f"jobs: {', '.join(info.jobs)}"] if info.jobs else []),
         *([f"{info.memory_mb:g} MB"] if info.memory_mb else []),
         info.interpreter,
         f"in {info.folder}",
     ]
     return f"{info.id}: {'; '.join(parts)}"
+
+
+def _checkpoints(number: int) -> str:
+    return "1 automatic checkpoint" if number == 1 else f"{number} automatic checkpoints"
