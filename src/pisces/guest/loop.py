@@ -25,6 +25,7 @@ from .channel import FrameWriter
 from .interrupts import Interrupts
 from .kernel import become_kernel
 from .outcomes import outcome_of, without_our_frames
+from .own_children import OwnChildren
 from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
 from .sleeper import Sleeper
@@ -79,7 +80,9 @@ class KernelLoop:
         self._slate: mmap.mmap | bytearray = bytearray(_SLATE_BYTES)
         self._streams = StandardStreams()
         self._streams.install()
-        self._streams.flusher.chore = self._reap
+        self._own_children = OwnChildren()
+        self._streams.flusher.chore = self._own_children.collect
+        self._streams.before_child = self._own_children.wait
         self._frames = FrameWriter(nowhere, self._streams)
         self._requests = RequestReader()
         os.close(nowhere)
@@ -87,7 +90,6 @@ class KernelLoop:
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
         self._waiting: list[dict[str, Any]] = []
-        self._to_reap: list[int] = []
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         self._watch = NamespaceWatch(self._shell.namespace)
         self._watch.reset()
@@ -104,7 +106,7 @@ class KernelLoop:
         """Serve the host behind these descriptors: control, frames, stdout, stderr, trace, slate."""
         control, frames, stdout, stderr, trace, slate = woken.fds
         self._pid = os.getpid()
-        self._to_reap = []
+        self._own_children.pids.clear()
         os.dup2(trace, self._trace, inheritable=False)
         self._slate = mmap.mmap(slate, _SLATE_BYTES)
         self._streams.attach(stdout, stderr, woken.message["nonce"])
@@ -143,18 +145,18 @@ class KernelLoop:
         problem = fork_safety.obstacle()
         if not problem:
             try:
-                with self._streams.quiet():
-                    own_children = self._to_reap if self._streams.order.children else None
+                with self._streams.quiet(), self._own_children.unheard():
+                    own_children = self._own_children.pids if self._streams.order.children else None
                     facts = checkpoint.facts_before_fork(own_children=own_children)
                     positions = forking.file_positions()
                     between = forking.fork_aside()
+                    self._own_children.pids += [between] if between else []
             except OSError as error:
                 problem = f"the system refused: {error}"
             else:
                 if between == 0:
                     self._sleep(host, positions, facts)
                     return
-                self._to_reap.append(between)
         host.close()
         blocked_us = round((time.perf_counter() - began) * 1e6)
         self._frames.send("checkpointed", blocked_us=blocked_us, problem=problem)
@@ -193,16 +195,6 @@ class KernelLoop:
         self._watch.changes()
         self._frames.send("loaded", missing=missing, problem=problem)
 
-    def _reap(self) -> None:
-        """Collect the processes between us and our copies, so that no `os.wait()` of the user's finds them."""
-        for pid in self._to_reap[:]:
-            try:
-                gone = os.waitpid(pid, os.WNOHANG)[0] == pid
-            except ChildProcessError:
-                gone = True  # A cell did, or it ignores SIGCHLD.
-            if gone and pid in self._to_reap:
-                self._to_reap.remove(pid)
-
     def _open_loop(self) -> None:
         selector = selectors.DefaultSelector()
         self._loop = self._interrupts.loop = asyncio.SelectorEventLoop(selector)
@@ -238,7 +230,8 @@ class KernelLoop:
             self._loop.stop()
 
     def _execute(self, request: dict[str, Any]) -> None:
-        self._reap()
+        if self._streams.order.children:
+            self._own_children.wait()
         asyncio.set_event_loop(self._loop)  # The cell before may have unset it with asyncio.run().
         self._frames.cell = request["id"]
         self._streams.begin_cell()

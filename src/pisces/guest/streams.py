@@ -230,6 +230,8 @@ class StandardStreams:
         self.stderr = _Stderr(2, self.order)
         self._c_flush = _c_stdio_flush()
         self.flusher = Flusher(self.stdout, self.order.guard)
+        self.before_child: Callable[[], None] = _nothing
+        """Called when user code is about to start a child process."""
 
     def install(self) -> None:
         """Make these the streams of the process."""
@@ -286,6 +288,7 @@ class StandardStreams:
 
     def _on_audit(self, event: str, args: object) -> None:
         if event in _CHILD_STARTS and StandardStreams.current is self and not is_aside():
+            self.before_child()
             # What was printed or shown before a child starts must stand before what the child writes.
             self.stdout.flush()
             with self.order.lock:
