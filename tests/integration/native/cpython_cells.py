@@ -8,7 +8,7 @@ from pisces.runtime import Runtime
 from tests.fakes.runtimes import details, kernel_of, runtime_on
 
 SETUP = """
-import importlib, json, os, sys, types, unittest, warnings
+import importlib, json, os, signal, sys, types, unittest, warnings
 from test import support
 
 support.use_resources = []
@@ -69,7 +69,11 @@ def classes_of(name):
 
 def outcomes_of(name, kind):
     outcomes = Outcomes()
-    unittest.TestSuite(classes_of(name).get(kind, [])).run(outcomes)
+    kept = signal.signal(signal.SIGINT, signal.default_int_handler)  # Some tests interrupt themselves.
+    try:
+        unittest.TestSuite(classes_of(name).get(kind, [])).run(outcomes)
+    finally:
+        signal.signal(signal.SIGINT, kept)
     support.reap_children()
     return outcomes.by_test
 """
