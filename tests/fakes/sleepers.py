@@ -1,13 +1,16 @@
 """Finding the processes of checkpoints and templates, from outside: by the name of a file that each of them holds."""
 
 import os
+import re
 from collections.abc import Callable
 
 import psutil
 
 from tests.fakes.drive import eventually
 
-MARK = "pisces-asleep"
+MARK = re.compile("/memfd:pisces-asleep")
+COOKIE = re.compile("/memfd:pisces-[0-9a-f]{16}")
+"""What every process of a kernel has from it."""
 
 
 def supervisor_of(kernel: int) -> int:
@@ -18,13 +21,14 @@ def supervisor_of(kernel: int) -> int:
 def checkpoints_below(supervisor: int) -> set[int]:
     """The processes that sleep as checkpoints, of all kernels of this supervisor.
 
-    A kernel holds the file too for the moment of a fork, but leads a session, and the template is in the supervisor's.
+    Not a kernel that holds the file for the moment of a fork: it leads a session. And not a copy of the template, which
+    has not been anybody's yet.
     """
-    return {pid for pid in _sleeping(supervisor) if _session(pid) not in (pid, _session(supervisor), -1)}
+    return {pid for pid in _sleeping(supervisor) if _session(pid) not in (pid, -1) and _holds(pid, COOKIE)}
 
 
 def templates_below(supervisor: int) -> set[int]:
-    """The processes that new kernels come from: one."""
+    """The process that new kernels come from: one."""
     return {pid for pid in _sleeping(supervisor) if _session(pid) == _session(supervisor)}
 
 
@@ -40,7 +44,7 @@ def _sleeping(supervisor: int) -> list[int]:
         children = [child.pid for child in psutil.Process(supervisor).children()]
     except psutil.NoSuchProcess:
         return []
-    return [pid for pid in children if _holds_mark(pid)]
+    return [pid for pid in children if _holds(pid, MARK)]
 
 
 def _session(pid: int) -> int:
@@ -50,9 +54,9 @@ def _session(pid: int) -> int:
         return -1
 
 
-def _holds_mark(pid: int) -> bool:
+def _holds(pid: int, file: re.Pattern[str]) -> bool:
     folder = f"/proc/{pid}/fd"
     try:
-        return any(MARK in os.readlink(f"{folder}/{fd}") for fd in os.listdir(folder))
+        return any(file.match(os.readlink(f"{folder}/{fd}")) for fd in os.listdir(folder))
     except OSError:
         return False  # It ended while we looked.

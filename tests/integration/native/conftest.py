@@ -1,7 +1,7 @@
 """Native kernels of a test's own, in both kinds of interpreter."""
 
 import os
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -9,8 +9,10 @@ import pytest
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.backend import NativeBackend
+from pisces.kernels.native.checkpoint import NativeCheckpoint
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import PATIENCE, plain_environment
+from tests.integration.native.keeping import Keep
 from tests.leftovers import COOKIE
 
 StartKernel = Callable[..., Awaitable[NativeKernel]]
@@ -50,3 +52,17 @@ async def start(backend: NativeBackend, plain_python: str, tmp_path: Path) -> As
 @pytest.fixture
 async def kernel(start: StartKernel) -> NativeKernel:
     return await start()
+
+
+@pytest.fixture
+def keep() -> Iterator[Keep]:
+    """Makes checkpoints of kernels, and gives them up with the end of the test."""
+    made: list[NativeCheckpoint] = []
+
+    async def keep_state(kernel: NativeKernel) -> NativeCheckpoint:
+        made.append(await kernel.checkpoint())
+        return made[-1]
+
+    yield keep_state
+    for checkpoint in made:
+        checkpoint.drop()

@@ -1,0 +1,34 @@
+"""Keeping the state of native kernels, crashing them, and bringing them back."""
+
+from collections.abc import Awaitable, Callable
+
+from pisces.kernels.base import Revival
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.checkpoint import NativeCheckpoint
+from pisces.kernels.native.kernel import NativeKernel
+from tests.contract import cells
+from tests.fakes.drive import PATIENCE, run, value
+
+Keep = Callable[[NativeKernel], Awaitable[NativeCheckpoint]]
+
+
+def soon() -> Deadline:
+    """As long as anything may take."""
+    return Deadline.after(PATIENCE)
+
+
+async def pid_of(kernel: NativeKernel) -> int:
+    """The process behind a kernel."""
+    return int(await value(kernel, "__import__('os').getpid()"))
+
+
+async def crash(kernel: NativeKernel) -> None:
+    """End the process from inside."""
+    ran = await run(kernel, cells.LEAVE_WITH_3)
+    assert ran.done.status == "crashed", ran.explained
+
+
+async def crash_and_come_back(kernel: NativeKernel, kept: NativeCheckpoint) -> Revival:
+    """The kernel dies in a cell and goes on from the checkpoint."""
+    await crash(kernel)
+    return await kernel.restore(kept, soon())
