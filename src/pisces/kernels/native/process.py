@@ -83,19 +83,28 @@ class KernelProcess:
             self.channels.forget_guest_ends()
             self._known = True
             return
-        template = await self._zygote.template(deadline)
-        await self._wake(template, request, deadline, fresh=True)
+        try:
+            template = await self._zygote.template(deadline)
+            try:
+                await self._wake(template, request, deadline, fresh=True)
+            except KernelStartError:
+                if template.usable:
+                    raise
+                # It had died, which nobody noticed before it was wanted.
+                await self._wake(await self._zygote.template(deadline), request, deadline, fresh=True)
+        finally:
+            self.channels.forget_guest_ends()
 
     async def go_on_from(self, sleeper: Sleeper, spec: LaunchSpec, deadline: Deadline) -> None:
         """Have a checkpoint go on as this process."""
-        await self._wake(sleeper, self._request(spec, cwd=None), deadline, fresh=False)
+        try:
+            await self._wake(sleeper, self._request(spec, cwd=None), deadline, fresh=False)
+        finally:
+            self.channels.forget_guest_ends()
 
     async def _wake(self, sleeper: Sleeper, request: Mapping[str, Any], deadline: Deadline, *, fresh: bool) -> None:
         await sleeper.asleep(deadline)
-        try:
-            copy = await sleeper.wake(request, self.channels.guest_ends())
-        finally:
-            self.channels.forget_guest_ends()
+        copy = await sleeper.wake(request, self.channels.guest_ends())
         self._zygote.adopt(self._name, self, copy, memory_limit_mb=request["memory_limit_mb"], fresh=fresh)
         self._known = True
 

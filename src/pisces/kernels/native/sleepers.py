@@ -10,7 +10,6 @@ import logging
 import math
 import os
 import socket
-from collections import deque
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -72,6 +71,7 @@ class Sleeper:
         self._asleep: Asleep | None = None
         self._waking = anyio.Lock()
         self._woken: deque[WokenCopy] = deque()
+        self._unwanted = 0
         self._saved = False
         self.failure: Failed | None = None
         self.usable = True
@@ -99,23 +99,32 @@ class Sleeper:
 
     async def wake(self, request: Mapping[str, Any], fds: Sequence[int]) -> WokenCopy:
         """Have a copy of it go on as a kernel, with these descriptors. It has to be asleep."""
-        async with self._waking:
-            self._send({"type": "wake", **request}, fds)
-            while not self._woken and self.usable:
-                await self._hear()
-            if self._woken:
-                return self._woken.popleft()
+        answer = await self._ask({"type": "wake", **request}, fds)
+        if isinstance(answer, WokenCopy):
+            return answer
         raise KernelStartError(self._why_it_ended(), hint="")
 
     async def save(self, fd: int, deadline: Deadline, *, seconds: float) -> None:
         """Have its variables written to this file, as many as it can in these seconds."""
-        self._saved = False
-        self._send({"type": "save", "seconds": seconds}, [fd])
+        answer = None
         with deadline.scope(seconds + _SAVE_SLACK):
-            while not self._saved and self.usable:
-                await self._hear()
-        if not self._saved:
+            answer = await self._ask({"type": "save", "seconds": seconds}, [fd])
+        if not isinstance(answer, Saved):
             raise KernelStartError("The variables of the checkpoint could not be written", hint="")
+
+    async def _ask(self, message: Mapping[str, Any], fds: Sequence[int]) -> WokenCopy | Saved | None:
+        """Its answer; None when it has ended.
+
+        It answers in the order in which it is asked. So an answer that comes after its asker was cancelled is told from
+        the next one by being counted: taken for that, it would be the pid of another process.
+        """
+        async with self._asking:
+            self._send(message, fds)
+            self._asked += 1
+            number = self._asked
+            while self._answered < number and self.usable:
+                await self._hear()
+            return self._answer if self._answered == number else None
 
     def close(self) -> None:
         """Give it up: the process ends."""
@@ -175,9 +184,10 @@ class Sleeper:
         match message:
             case Asleep():
                 self._asleep = message
-            case WokenCopy():
-                self._woken.append(message)
-            case Saved():
-                self._saved = True
+            case WokenCopy() if self._unwanted:
+                self._unwanted -= 1
+            case WokenCopy() | Saved():
+                self._answered += 1
+                self._answer = message
             case Failed():
                 self.failure = message
