@@ -1,0 +1,162 @@
+"""What a kernel from the template begins with, and what ends with the template, its supervisor or the host."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import anyio
+import pytest
+from anyio.lowlevel import checkpoint
+
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.native.backend import NativeBackend
+from pisces.kernels.native.kernel import NativeKernel
+from tests.fakes.drive import eventually, ok, plain_environment, value
+from tests.fakes.sleepers import checkpoints_below, supervisor_of, templates_below
+from tests.integration.native.conftest import StartKernel
+from tests.integration.native.keeping import Keep, pid_of, soon
+from tests.integration.native.processes import alive
+from tests.leftovers import COOKIE
+from tests.source_tree import ROOT
+
+HOST = """
+import os, sys, anyio
+from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.backend import NativeBackend
+
+async def main(interpreter, folder):
+    env = {"PATH": "/usr/bin:/bin", "HOME": folder, "@COOKIE@": os.environ["@COOKIE@"]}
+    kernel = NativeBackend().kernel(LaunchSpec(interpreter, folder, env))
+    await kernel.start(Deadline.after(30))
+    kept = []
+    for number in range(5):
+        kept.append(await kernel.checkpoint())
+        await kept[-1].settled(Deadline.after(30))
+    print("kept", flush=True)
+    await anyio.sleep(300)
+
+anyio.run(main, *sys.argv[1:])
+""".replace("@COOKIE@", COOKIE)
+
+
+def start_host(*arguments: str) -> subprocess.Popen[str]:
+    environment = {**os.environ, "PYTHONPATH": str(ROOT / "src")}
+    command = [sys.executable, "-c", HOST, *arguments]
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+
+@pytest.fixture
+async def kernel(start: StartKernel, either_python: str) -> NativeKernel:
+    return await start(either_python)
+
+
+async def test_the_first_cell_is_the_first(kernel: NativeKernel) -> None:
+    assert (await ok(kernel, "1")).done.execution_count == 1
+
+
+async def test_nothing_of_the_warm_up_is_left(kernel: NativeKernel) -> None:
+    assert await kernel.variables(soon()) == ()
+    of_the_shell = "In", "Out", "get_ipython", "exit", "quit", "open"
+    names = f"sorted(name for name in globals() if name[:1] != '_' and name not in {of_the_shell})"
+    assert await value(kernel, names) == "[]"
+    running = "import asyncio\ntry: asyncio.get_running_loop()\nexcept RuntimeError: print('none')"
+    assert (await ok(kernel, running)).stdout == "none\n"
+
+
+async def test_nothing_of_the_warm_up_is_in_the_history(start: StartKernel, ipython_python: str) -> None:
+    kernel = await start(ipython_python)
+    assert await value(kernel, "In, Out") == "(['', 'In, Out'], {})"
+    assert await value(kernel, "len(list(get_ipython().history_manager.get_range())) <= 2") == "True"
+
+
+async def test_a_template_that_was_killed_is_replaced(start: StartKernel) -> None:
+    first = await start()
+    await ok(first, "x = 1")
+    supervisor = supervisor_of(await pid_of(first))
+    (template,) = templates_below(supervisor)
+    os.kill(template, signal.SIGKILL)
+    await eventually(lambda: alive([template]) == [])
+    second = await start()
+    assert supervisor_of(await pid_of(second)) == supervisor
+    assert template not in templates_below(supervisor)
+    assert await value(first, "x") == "1"
+
+
+async def test_a_start_that_was_given_up_does_not_confuse_the_next(
+    start: StartKernel, backend: NativeBackend, plain_python: str, tmp_path: Path
+) -> None:
+    first = await start()
+    environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE]})
+    spec = LaunchSpec(plain_python, str(tmp_path), environment)
+    for moments in range(10):
+        async with anyio.create_task_group() as group:
+            group.start_soon(backend.kernel(spec).start, soon())
+            for _ in range(moments):
+                await checkpoint()
+            group.cancel_scope.cancel()
+        again = await start()
+        assert supervisor_of(await pid_of(again)) == supervisor_of(await pid_of(first))
+        assert await value(again, "1 + 1") == "2"
+
+
+async def test_a_kernel_can_be_kept_and_come_back_without_its_template(start: StartKernel, keep: Keep) -> None:
+    kernel = await start()
+    await ok(kernel, "x = 1")
+    kept = await keep(kernel)
+    for template in templates_below(supervisor_of(await pid_of(kernel))):
+        os.kill(template, signal.SIGKILL)
+    await kernel.restore(kept, soon())
+    assert await value(kernel, "x") == "1"
+
+
+async def test_when_the_supervisor_is_killed_checkpoints_go_too_and_cannot_be_gone_back_to(
+    start: StartKernel, keep: Keep
+) -> None:
+    kernel = await start()
+    pid = await pid_of(kernel)
+    supervisor = supervisor_of(pid)
+    kept = [await keep(kernel) for _ in range(3)]
+    await ok(kernel, "pass")
+    await eventually(lambda: len(checkpoints_below(supervisor)) == 3)
+    pids = [pid, supervisor, *checkpoints_below(supervisor), *templates_below(supervisor)]
+    os.kill(supervisor, signal.SIGKILL)
+    await eventually(lambda: alive(pids) == [])
+    await eventually(lambda: not any(checkpoint.usable for checkpoint in kept))
+    assert not await kernel.is_alive()
+
+
+async def test_when_the_host_is_killed_checkpoints_and_template_go(plain_python: str, tmp_path: Path) -> None:
+    with start_host(plain_python, str(tmp_path)) as host:
+        assert host.stdout is not None
+        assert await anyio.to_thread.run_sync(host.stdout.readline) == "kept\n"
+        (supervisor,) = (int(pid) for pid in _children(host.pid))
+        asleep = checkpoints_below(supervisor)
+        assert len(asleep) == 5
+        pids = [supervisor, *asleep, *(int(pid) for pid in _children(supervisor))]
+        host.kill()
+    await eventually(lambda: alive(pids) == [], within=10)
+
+
+def _children(pid: int) -> list[str]:
+    with open(f"/proc/{pid}/task/{pid}/children", encoding="ascii") as file:
+        return file.read().split()
+
+
+async def test_a_supervisor_without_kernels_ends_itself(plain_python: str, tmp_path: Path) -> None:
+    backend = NativeBackend(idle=0.2)
+    environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE]})
+    spec = LaunchSpec(plain_python, str(tmp_path), environment)
+    kernel = backend.kernel(spec)
+    await kernel.start(soon())
+    supervisor = supervisor_of(await pid_of(kernel))
+    pids = [supervisor, *templates_below(supervisor)]
+    await kernel.shutdown()
+    await eventually(lambda: alive(pids) == [])
+    again = backend.kernel(spec)
+    await again.start(soon())
+    assert await value(again, "1 + 1") == "2"
+    await again.shutdown()
+    await backend.aclose()
