@@ -69,10 +69,10 @@ class Sleeper:
         self._buffer = b""
         self._news = anyio.Event()
         self._asleep: Asleep | None = None
-        self._waking = anyio.Lock()
-        self._woken: deque[WokenCopy] = deque()
-        self._unwanted = 0
-        self._saved = False
+        self._asking = anyio.Lock()
+        self._asked = 0
+        self._answered = 0
+        self._answer: WokenCopy | Saved | None = None
         self.failure: Failed | None = None
         self.usable = True
 
@@ -184,8 +184,6 @@ class Sleeper:
         match message:
             case Asleep():
                 self._asleep = message
-            case WokenCopy() if self._unwanted:
-                self._unwanted -= 1
             case WokenCopy() | Saved():
                 self._answered += 1
                 self._answer = message
