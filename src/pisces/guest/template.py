@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
+_REST_MS = 50
+
 
 class Template(Sleeper):
     """`warm_up` is what a copy does before it is wanted."""
@@ -30,17 +32,20 @@ class Template(Sleeper):
     def sleep(self) -> Woken:
         """Returns in every copy that is to be a kernel; never here."""
         self._say({"type": "asleep", **self._facts})
+        wanted = False
         while True:
             gone, waiting = os.pipe()
             between = forking.fork_aside()
             if not between:
                 os.close(gone)
-                self._warm_up()
+                if not wanted:
+                    self._warm_up()
                 return self._be_woken(waiting)
             os.close(waiting)
             os.waitpid(between, 0)
             self._wait_until(gone)
             os.close(gone)
+            wanted = self._rest()
 
     def _be_woken(self, waiting: int) -> Woken:
         """In the copy: wait for a message, and tell the host and the template that it has been taken."""
@@ -65,6 +70,12 @@ class Template(Sleeper):
         poller.register(self._host, 0)  # Its end alone: what comes is for the copy.
         if any(fd == self._host.fileno() for fd, _ in poller.poll()):
             os._exit(0)
+
+    def _rest(self) -> bool:
+        """Leave the processor to the kernel that has just begun; True when somebody wants the next one already."""
+        poller = select.poll()
+        poller.register(self._host, select.POLLIN)
+        return bool(poller.poll(_REST_MS))
 
 
 def _nothing_to_save(fd: int) -> None:

@@ -142,23 +142,31 @@ class Session(Turns):
     async def reset(self, deadline: Deadline) -> None:
         """Have a fresh kernel, and forget every trouble with the old one. Named checkpoints stay."""
         self.resetting = True
+        old, self.kernel = self.kernel, None
+        self.state.began_anew()
+        self.journal.reset()
+        self._deaths = 0
+        self._news.clear()
+        failure: Exception | None = None
         try:
-            await self.end_kernel()
-            self.state.began_anew()
-            self.journal.reset()
-            self._deaths = 0
-            self._news.clear()
-            await self.ensure_kernel(deadline)
+            async with anyio.create_task_group() as group:
+                if old is not None:  # It takes as long to end as the new one to begin.
+                    group.start_soon(_shut_down, old)
+                try:
+                    await self.ensure_kernel(deadline)
+                except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
+                    failure = error
         finally:
             self.resetting = False
+        if failure is not None:
+            raise failure
 
     async def end_kernel(self) -> None:
         """End the kernel in good order."""
         kernel, self.kernel = self.kernel, None
         if kernel is not None:
             self._phase = "shutdown"
-            with anyio.CancelScope(shield=True):
-                await kernel.shutdown()
+            await _shut_down(kernel)
             self._slots.release_slot(self)
 
     async def recover_if_dead(self) -> None:
@@ -324,3 +332,9 @@ class Session(Turns):
                 await self.end_kernel()
             finally:
                 self.journal.close(why)
+
+
+async def _shut_down(kernel: Kernel) -> None:
+    """End it in good order, whatever happens to the call meanwhile."""
+    with anyio.CancelScope(shield=True):
+        await kernel.shutdown()

@@ -14,11 +14,12 @@ class NativeCheckpoint:
         """Whose child the copy is: only there can it be woken."""
         self.sleeper = sleeper
         self._blocked_ms: float | None = None
+        self._dropped = False
 
     @property
     def usable(self) -> bool:
         """See `kernels.base.Checkpoint`."""
-        return self.sleeper.usable and self.zygote.alive
+        return self.sleeper.usable and self.zygote.alive and not self._dropped
 
     @property
     def blocked_ms(self) -> float | None:
@@ -38,4 +39,5 @@ class NativeCheckpoint:
 
     def drop(self) -> None:
         """See `kernels.base.Checkpoint`."""
-        self.sleeper.close()
+        self._dropped = True
+        self.zygote.give_up(self.sleeper)

@@ -179,6 +179,8 @@ class NativeKernel:
             raise
 
     async def _revive(self, checkpoint: NativeCheckpoint, deadline: Deadline) -> Revival:
+        if not checkpoint.usable:
+            raise KernelStartError("The checkpoint has been dropped, or has ended", hint="")
         asleep = await checkpoint.sleeper.asleep(deadline)
         if asleep.by_value:
             return await self._revive_by_value(checkpoint, asleep, deadline)

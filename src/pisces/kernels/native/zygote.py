@@ -32,6 +32,7 @@ NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), or have fewer sessions at
 _START_CAP = 30.0
 _END_CAP = 5.0
 _SEND_CAP = 2.0
+_GIVE_UP_AFTER = 0.05
 _WARM_UP_CAP = 60.0
 """For the imports of the template, `python.preload` among them; the call's own deadline counts too."""
 
@@ -69,6 +70,7 @@ class Zygote:
         self._kernels: dict[str, KernelWatcher] = {}
         self._template: Sleeper | None = None
         self._templating = anyio.Lock()
+        self._given_up: list[Sleeper] = []
         self.pid = 0
         self.keeps_orphans = False
         """Whether it is the parent of every process that a kernel leaves behind: without that, nothing can sleep."""
@@ -193,6 +195,20 @@ class Zygote:
         limits = {"memory_limit_mb": memory_limit_mb, "fresh": fresh}
         self._send({"type": "adopt", "kernel": name, **process, **limits})
 
+    def give_up(self, sleeper: Sleeper) -> None:
+        """Let a sleeping process end, a moment later.
+
+        Freeing the memory of one takes as long as forking it, and several are given up at once: not while a call waits.
+        """
+        self._given_up.append(sleeper)
+        if len(self._given_up) == 1:
+            self._loop.call_later(_GIVE_UP_AFTER, self._end_given_up)
+
+    def _end_given_up(self) -> None:
+        given_up, self._given_up = self._given_up, []
+        for sleeper in given_up:
+            sleeper.close()
+
     def take_warnings(self) -> tuple[str, ...]:
         """What the user should know about `python.preload`; told once."""
         warnings, self.warnings = tuple(self.warnings), []
@@ -299,6 +315,7 @@ class Zygote:
         self._gone.set()
         if self._template is not None:
             self._template.close()
+        self._end_given_up()
         kernels, self._kernels = self._kernels, {}
         if kernels:
             end_remains(kernels)
