@@ -8,6 +8,7 @@ It ends only by `os._exit`: what a program does at its end (removing temporary f
 from __future__ import annotations
 
 import os
+import signal
 import socket
 import time
 
@@ -45,6 +46,8 @@ class Sleeper:
 
     def sleep(self) -> Woken:
         """Returns in every copy that is to be a kernel; never here."""
+        # A handler of the user's is not to run here, and not to hear of our own children.
+        mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
         self._say({"type": "asleep", **self._facts})
         while True:
             data, fds = receive_with_descriptors(self._host)
@@ -54,6 +57,7 @@ class Sleeper:
                 if request["type"] == "wake":
                     own, fds = fds[:KERNEL_FDS], fds[KERNEL_FDS:]
                     if self._copy_ourselves():
+                        signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                         return Woken(request, own)
                     _close(own)
                 elif request["type"] == "save":
@@ -64,7 +68,7 @@ class Sleeper:
         """True in the copy, which the host has been told of."""
         between = forking.fork_aside(self._say_woken)
         if between:
-            os.waitpid(between, 0)
+            _has_ended(between, 0)
             return False
         self._host.close()
         forking.close_mark()
@@ -86,7 +90,7 @@ class Sleeper:
             finally:
                 os._exit(code)
         deadline = time.monotonic() + seconds
-        while os.waitpid(pid, os.WNOHANG)[0] != pid:
+        while not _has_ended(pid):
             if time.monotonic() > deadline:
                 processes.kill(pid)
             time.sleep(0.001)
@@ -99,6 +103,13 @@ class Sleeper:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
         except OSError:
             os._exit(0)  # As above.
+
+
+def _has_ended(child: int, how: int = os.WNOHANG) -> bool:
+    try:
+        return os.waitpid(child, how)[0] == child
+    except ChildProcessError:
+        return True  # The user's code ignores SIGCHLD: then nobody has to be collected.
 
 
 def _close(fds: list[int]) -> None:
