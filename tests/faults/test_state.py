@@ -1,0 +1,136 @@
+"""State through the whole line: what a result says after the worst, and that it is true."""
+
+import os
+import signal
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import psutil
+import pytest
+
+from pisces.kernels.deadline import Deadline
+from pisces.model.results import ToolResult
+from pisces.runtime import Runtime
+from pisces.tools.base import CallContext
+from tests.contract import cells
+from tests.fakes.drive import eventually
+from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
+from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
+
+PID = "__import__('os').getpid()"
+
+
+@pytest.fixture(params=["plain_python", "ipython_python"], ids=["builtin", "ipython"])
+async def runtime(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Runtime]:
+    interpreter = str(request.getfixturevalue(request.param))
+    async with runtime_on(interpreter, tmp_path, checkpoint="always", interrupt_grace=0.2) as entered:
+        yield entered
+
+
+async def session(runtime: Runtime, action: str, **params: object) -> ToolResult:
+    return await runtime.tool("session", {"action": action, **params}, context=CallContext(owner="runtime"))
+
+
+@pytest.mark.parametrize(
+    ("end", "how"),
+    [
+        (cells.SEGFAULT, "SIGSEGV"),
+        (cells.KILL_ITSELF, "SIGKILL"),
+        (cells.LEAVE_WITH_3, "code 3"),
+        ("import os\nos.abort()", "SIGABRT"),
+    ],
+    ids=["segfault", "killed", "exit", "abort"],
+)
+async def test_a_crash_costs_only_the_cell_that_crashed(runtime: Runtime, end: str, how: str) -> None:
+    await call(runtime, ["import json, os", "x = {'a': [1]}", "os.environ['MINE'] = 'kept'; os.chdir('/')"])
+    crashed = await call(runtime, f"x['a'].append('never')\n{end}")
+    kernel = kernel_of(crashed)
+    assert (details(crashed).outcome, kernel.state) == ("crashed", "restored")
+    assert kernel.restore is not None
+    assert (kernel.restore.how, kernel.restore.cells_lost, kernel.restore.missing) == ("exact", 0, ())
+    assert how in crashed.text.splitlines()[0]
+    after = await call(runtime, "print(x, json.dumps(1), os.environ['MINE'], os.getcwd())")
+    assert after.text == "{'a': [1]} 1 kept /"
+    assert kernel_of(after).state == "kept"
+
+
+async def test_a_cell_that_ignores_interrupts_costs_only_itself(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    stuck = await call(runtime, "x = 2\n" + cells.NEVER_STOP, timeout=1)
+    assert (details(stuck).outcome, kernel_of(stuck).state) == ("timeout", "restored")
+    assert (await call(runtime, "x")).text == "1"
+
+
+async def test_when_the_newest_checkpoint_is_gone_the_result_says_how_far_back_it_went(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    supervisor = supervisor_of(int((await call(runtime, PID)).text))
+    await eventually(lambda: len(checkpoints_below(supervisor)) == 2)
+    known = checkpoints_below(supervisor)
+    await call(runtime, "x = 2")
+    os.kill(await newly(lambda: checkpoints_below(supervisor), known), signal.SIGKILL)
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    restore = kernel_of(crashed).restore
+    assert restore is not None
+    assert restore.cells_lost == 1
+    assert "1 cell earlier" in crashed.text.splitlines()[0]
+    assert (await call(runtime, "x")).text == "1"
+
+
+async def test_when_the_supervisor_is_killed_the_state_is_lost_and_the_next_call_says_so(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    pid = int((await call(runtime, PID)).text)
+    os.kill(supervisor_of(pid), signal.SIGKILL)
+    await eventually(lambda: not psutil.pid_exists(pid))
+    after = await call(runtime, "print('is x there?', 'x' in globals())")
+    assert kernel_of(after).state == "lost"
+    assert after.text.startswith("[State: lost]")
+    assert "is x there? False" in after.text
+    assert (await call(runtime, "2")).text == "2"
+
+
+async def test_a_thread_that_is_not_back_is_named_in_the_first_line(runtime: Runtime) -> None:
+    code = "import threading\nthreading.Thread(target=threading.Event().wait, name='worker', daemon=True).start()"
+    await call(runtime, code)
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    assert "thread 'worker'" in crashed.text.splitlines()[0]
+
+
+async def test_undo_right_after_a_cell_takes_back_that_cell(runtime: Runtime) -> None:
+    await call(runtime, "x = 0")
+    for number in range(1, 6):
+        await call(runtime, f"x = {number}")
+        undone = await session(runtime, "undo")
+        assert not undone.is_error, undone.text
+        assert (await call(runtime, "x += 10; x")).text == str(10 * number)
+
+
+async def test_going_to_the_newest_checkpoint_right_after_a_cell_finds_it(runtime: Runtime) -> None:
+    for number in range(5):
+        await call(runtime, f"x = {number}")
+        restored = await session(runtime, "restore")
+        assert not restored.is_error, restored.text
+        (found,) = pool_of(runtime).sessions
+        async with found.turn(Deadline.after(10)):
+            assert found.position == number + 1
+
+
+async def test_a_fork_that_fails_is_told_and_the_way_back_stays(runtime: Runtime) -> None:
+    await call(runtime, "import os\nfork, x = os.fork, 1\ndef refuse(): raise BlockingIOError(11, 'no more processes')")
+    await call(runtime, "os.fork = refuse; x = 2")
+    told = await call(runtime, "os.fork = fork; x = 3")
+    assert "no more processes" in told.text
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    restore = kernel_of(crashed).restore
+    assert restore is not None
+    assert restore.cells_lost == 0
+    assert (await call(runtime, "x")).text == "3"
+
+
+async def test_a_session_with_many_checkpoints_leaves_nothing_when_it_is_closed(runtime: Runtime) -> None:
+    supervisor = supervisor_of(int((await call(runtime, PID)).text))
+    await call(runtime, [f"x = {number}" for number in range(12)])
+    for name in ("one", "two", "three"):
+        assert not (await session(runtime, "checkpoint", name=name)).is_error
+    await eventually(lambda: len(checkpoints_below(supervisor)) == 11)
+    await session(runtime, "close")
+    await eventually(lambda: not checkpoints_below(supervisor))
