@@ -122,6 +122,9 @@ class NativeExecution:
         if isinstance(frame, frames.CheckpointedFrame):
             self._process.on_checkpointed(frame)
             return
+        if isinstance(frame, frames.VariablesFrame):
+            self._process.lists_under_way -= 1  # Whoever asked for it has not waited.
+            return
         event = self._as_event(frame)
         if event is None:
             self._foreign += 1

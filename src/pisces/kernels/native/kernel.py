@@ -141,6 +141,8 @@ class NativeKernel:
             self._newest = process.checkpoint()
         except ConnectionError as error:
             raise KernelGone("The kernel has ended") from error
+        except KernelStartError as error:
+            raise CheckpointError(str(error), hint=error.hint) from error
         return self._newest
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
@@ -209,10 +211,17 @@ class NativeKernel:
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """See `kernels.base.Inspecting`."""
         process = self._living()
-        with deadline.scope() as scope:
-            process.channels.send(encode_request({"type": "variables"}))
-            return (await self._next(VariablesFrame, process)).variables
-        assert scope.cancelled_caught
+        try:
+            with deadline.scope():
+                process.channels.send(encode_request({"type": "variables"}))
+                process.lists_under_way += 1
+                while True:
+                    listed = await self._next(VariablesFrame, process)
+                    process.lists_under_way -= 1
+                    if process.lists_under_way <= 0:  # Else it is one that was asked for before, and came too late.
+                        return listed.variables
+        except (ConnectionError, KernelStartError) as error:
+            raise KernelGone("The kernel has ended") from error
         raise DeadlineExceeded("The kernel did not list its variables in time")
 
     def _living(self) -> KernelProcess:

@@ -43,6 +43,8 @@ class KernelProcess:
         self.frames = FrameDecoder()
         self.waiting_frames: deque[GuestFrame] = deque()
         """Frames that came after the end of a cell: they are for the next."""
+        self.lists_under_way = 0
+        """How many lists of its variables it has been asked for and has not sent yet."""
         self.order = StreamOrder(nonce)
         self.exit: ProcessExit | None = None
         self.hung_up = False
@@ -120,7 +122,10 @@ class KernelProcess:
         }
 
     def checkpoint(self) -> NativeCheckpoint:
-        """Ask for a checkpoint, between cells. Raises `ConnectionError` when the process is gone."""
+        """Ask for a checkpoint, between cells.
+
+        Raises `ConnectionError` when the process is gone, `KernelStartError` when no descriptor is left for it.
+        """
         sleeper = open_sleeper()
         checkpoint = NativeCheckpoint(self._zygote, sleeper)
         try:
