@@ -28,8 +28,8 @@ def checkpoints_below(supervisor: int) -> set[int]:
 
 
 def templates_below(supervisor: int) -> set[int]:
-    """The process that new kernels come from: one."""
-    return {pid for pid in _sleeping(supervisor) if _session(pid) == _session(supervisor)}
+    """The process that new kernels come from, and the copy of it that is to be the next one."""
+    return {pid for pid in _sleeping(supervisor) if not _holds(pid, COOKIE)}
 
 
 async def newly(find: Callable[[], set[int]], known: set[int]) -> int:

@@ -14,7 +14,7 @@ from tests.contract import cells
 from tests.fakes.drive import begin, eventually, ok, plain_environment, stop, value
 from tests.integration.native.conftest import StartKernel
 from tests.integration.native.keeping import Keep, pid_of, soon
-from tests.integration.native.processes import alive
+from tests.integration.native.processes import FAMILY, alive, pids_in
 
 Branch = Callable[..., Awaitable[NativeKernel]]
 
@@ -69,6 +69,13 @@ async def test_the_end_of_a_branch_is_the_end_of_its_children_only(kernel: Nativ
     await kernel.kill()
     assert alive([own]) == []
     assert await value(again, "1 + 1") == "2"
+
+
+async def test_a_daemon_of_a_branch_outlives_the_origin(kernel: NativeKernel, branch: Branch) -> None:
+    twin = await branch()
+    pids = pids_in((await ok(twin, FAMILY)).stdout)
+    await kernel.kill()
+    assert alive(pids) == pids
 
 
 async def test_a_branch_gets_the_variables_of_its_own_session(kernel: NativeKernel, branch: Branch) -> None:

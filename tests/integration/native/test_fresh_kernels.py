@@ -76,13 +76,20 @@ async def test_a_template_that_was_killed_is_replaced(start: StartKernel) -> Non
     first = await start()
     await ok(first, "x = 1")
     supervisor = supervisor_of(await pid_of(first))
-    (template,) = templates_below(supervisor)
-    os.kill(template, signal.SIGKILL)
-    await eventually(lambda: alive([template]) == [])
+    await eventually(lambda: len(templates_below(supervisor)) == 2)
+    old = templates_below(supervisor)
+    for pid in old:
+        os.kill(pid, signal.SIGKILL)
     second = await start()
     assert supervisor_of(await pid_of(second)) == supervisor
-    assert template not in templates_below(supervisor)
+    assert not old & templates_below(supervisor)
     assert await value(first, "x") == "1"
+
+
+async def test_fresh_kernels_draw_different_numbers(start: StartKernel, either_python: str) -> None:
+    kernels = [await start(either_python) for _ in range(3)]
+    drawn = [await value(kernel, "import random; random.random()") for kernel in kernels]
+    assert len(set(drawn)) == 3
 
 
 async def test_a_start_that_was_given_up_does_not_confuse_the_next(
