@@ -145,3 +145,12 @@ async def test_a_kernel_whose_supervisor_is_killed_is_lost_and_replaced(plain_py
         result = await call(runtime, "1 + 1")
     assert result.text.startswith("[State: lost]")
     assert result.text.endswith("2")
+
+
+async def test_shared_memory_that_a_cell_left_is_removed_with_its_kernel(plain_python: str, tmp_path: Path) -> None:
+    code = "from multiprocessing.shared_memory import SharedMemory\nm = SharedMemory(create=True, size=1)\nprint(m.name)"
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        block = Path("/dev/shm", (await call(runtime, code)).text)
+        assert block.exists()
+        await call(runtime, "1", reset=True)
+        assert not block.exists()

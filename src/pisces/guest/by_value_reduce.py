@@ -159,7 +159,12 @@ def _reduce_file(file: Any) -> Reduced:
     return reopen, (os.path.abspath(path), mode, file.tell(), {**text, **unbuffered})
 
 
+def _refuse_view(view: memoryview) -> Reduced:
+    raise pickle.PicklingError("a view of memory that belongs to another object")  # cloudpickle would make bytes of it.
+
+
 _SPECIAL: dict[type, Callable[[Any], Reduced | None]] = {
+    memoryview: _refuse_view,
     _LOCK: lambda lock: (threading.Lock, ()),  # Who held it is not there any more.
     _RLOCK: lambda lock: (threading.RLock, ()),
     types.CellType: _reduce_cell,

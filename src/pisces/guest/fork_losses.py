@@ -138,6 +138,7 @@ def _leads_elsewhere(file: Any) -> bool:
 # Module and class, when an object of it is lost, and what to call it. Modules that are not loaded have no objects.
 _KINDS: tuple[tuple[str, str, Callable[[Any], bool], str], ...] = (
     ("socket", "socket", lambda value: value.fileno() != -1, "a socket"),
+    ("socketserver", "BaseServer", lambda value: value.fileno() != -1, "a server"),
     ("subprocess", "Popen", _has_no_exit_code, "a child process"),
     ("asyncio.subprocess", "Process", _has_no_exit_code, "a child process"),
     ("multiprocessing.process", "BaseProcess", _has_started_and_not_ended, "a child process"),

@@ -212,6 +212,15 @@ def _has_cookie(pid: int, cookie: str) -> bool:
     return _holds_file(pid, _COOKIE_FILE + cookie)
 
 
+def tracks_resources(pid: int) -> bool:
+    """Whether it is the process by which multiprocessing cleans up after a program."""
+    try:
+        with open(f"/proc/{pid}/cmdline", "rb") as file:
+            return b"multiprocessing.resource_tracker" in file.read()
+    except OSError:
+        return False
+
+
 def sleeps(pid: int) -> bool:
     """Whether it is a copy of a kernel that was forked to sleep: it is to outlive that kernel."""
     return _holds_file(pid, MARK)

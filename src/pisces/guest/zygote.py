@@ -208,7 +208,18 @@ class Supervisor:
             if kernel is not None and kernel.alive:
                 kernel.alive = False
                 self._report_exit(kernel, status)
+                if status == 0:
+                    self._let_trackers_finish(kernel)
                 self._clear_family(kernel)
+
+    def _let_trackers_finish(self, kernel: _Kernel) -> None:
+        """After a good end: what multiprocessing has started to remove shared memory that was left does so now."""
+        family = self._family(kernel)
+        trackers = {pid for pid in family if processes.tracks_resources(pid)}
+        if trackers:
+            for pid in family - trackers:
+                processes.kill(pid)  # A tracker waits until all who could need it have gone.
+            self._collect(trackers)
 
     def _end_the_greedy(self) -> None:
         """End each kernel that uses more memory than it may, with all it started."""

@@ -117,7 +117,6 @@ def watched():
             "x = http.server.HTTPServer(('127.0.0.1', 0), Answer)",
             "served(x)",
             because=DEAD_CHANNEL,
-            untold="its socket is inside it",
         ),
         Entry("selectors.EpollSelector", "x = watched()", "len(x.select(0.5))", because=DEAD_CHANNEL),
         Entry(
