@@ -73,8 +73,7 @@ async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, 
     if kept is None:
         session.able_to_keep(await _some_kernel(session, deadline))
         await session.end_kernel()
-        session.state.began_anew(same_folder=False)
-        await session.ensure_kernel(deadline)
+        session.state.began_anew(same_folder=False)  # The next call starts the fresh kernel.
         restore = Restore("exact")
     else:
         restore = await _wake(session, kept, deadline)
@@ -92,7 +91,8 @@ async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
         revival = await kernel.restore(kept.checkpoint, deadline)
     except (KernelError, DeadlineExceeded) as error:
         # Waking ends the live process first: what is left is what a crash would leave.
-        session.state.checkpoints.drop(kept)
+        if isinstance(error, KernelError):  # One that only takes longer than this caller has time can be had later.
+            session.state.checkpoints.drop(kept)
         await session.recover("The checkpoint that was to be gone back to did not wake")
         raise CheckpointError(
             f"The checkpoint of after {kept.position} cells could not be woken: {error}.",

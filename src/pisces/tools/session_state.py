@@ -77,9 +77,8 @@ async def variables(session: Session, deadline: Deadline) -> ToolResult:
 
 
 def _went_back(action: SessionAction, session: Session, went: WentBack, first: str) -> ToolResult:
-    where = (
-        "It has a fresh kernel, as at its beginning." if went.fresh else f"It stands after {counted(went.position)}."
-    )
+    beginning = "It goes on with a fresh kernel, as at its beginning."
+    where = beginning if went.fresh else f"It stands after {counted(went.position)}."
     text = " ".join(part for part in (first, where, "" if went.fresh else _how(went.restore)) if part)
     details = _details(
         action,

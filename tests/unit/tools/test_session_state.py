@@ -30,7 +30,7 @@ async def test_undo_takes_the_last_cell_back_and_says_where_the_end_is(tmp_path:
     assert NOT_TAKEN_BACK in first.text
     assert (told(first).cells_taken_back, told(first).cells, told(first).how) == (1, 2, "exact")
     assert told(second).cells_taken_back == 2
-    assert "This is the end: undo can go no further back. It has a fresh kernel" in last.text
+    assert "This is the end: undo can go no further back. It goes on with a fresh kernel" in last.text
     assert (told(last).how, told(last).cells) == ("fresh", 0)
     assert "Error: There is nothing to undo in this session" in none.text
 
