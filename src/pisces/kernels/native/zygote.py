@@ -200,6 +200,9 @@ class Zygote:
 
         Freeing the memory of one takes as long as forking it, and several are given up at once: not while a call waits.
         """
+        if not self.alive:
+            sleeper.close()  # The process is gone, and nobody may be there in a moment.
+            return
         self._given_up.append(sleeper)
         if len(self._given_up) == 1:
             self._loop.call_later(_GIVE_UP_AFTER, self._end_given_up)
