@@ -79,12 +79,14 @@ class NativeKernel:
         return ready
 
     async def _next(self, kind: type[_Frame], process: KernelProcess) -> _Frame:
-        """The next frame of that kind, between cells; others that come before it are kept for the next cell."""
+        """The next frame of that kind, between cells; others are kept for the next cell."""
+        waiting = process.waiting_frames
         while True:
-            for frame in process.frames.feed(process.channels.read("frames")):
+            waiting += process.frames.feed(process.channels.read("frames"))
+            for frame in waiting:
                 if isinstance(frame, kind):
+                    waiting.remove(frame)
                     return frame
-                process.waiting_frames.append(frame)
             if not process.alive:
                 raise process.start_error()
             await process.channels.wait()
