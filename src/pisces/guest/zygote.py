@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from .memory_watch import Allowance
 
 _KILL_ROUNDS = 50
+_KILL_SECONDS = 5.0
 
 
 class _Kernel:
@@ -238,7 +239,7 @@ class Supervisor:
         family = self._family(kernel)
         for pid in (kernel.pid, *family):
             processes.kill(pid)
-        _, status = os.waitpid(kernel.pid, 0)
+        status = _status_of_killed(kernel.pid)
         kernel.alive = False
         self._report_exit(kernel, status, cause)
         self._collect(family)  # One that is about to end carries no cookie any more, and would be overlooked.
@@ -296,6 +297,21 @@ class Supervisor:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
         except (BrokenPipeError, ConnectionResetError):
             self._running = False
+
+
+def _status_of_killed(pid: int) -> int:
+    """How it ended. A copy that has just been woken is not our child yet, and one that the system holds ends later."""
+    deadline = time.monotonic() + _KILL_SECONDS
+    while time.monotonic() < deadline:
+        try:
+            ended, status = os.waitpid(pid, os.WNOHANG)
+            if ended:
+                return status
+        except ChildProcessError:
+            if processes.start_time(pid) == 0:
+                break
+        time.sleep(0.0002)
+    return int(signal.SIGKILL)
 
 
 def _last_words(error: BaseException) -> None:
