@@ -186,3 +186,25 @@ async def test_a_kernel_has_only_the_descriptors_it_should(kernel: NativeKernel)
     lines = dict(line.split() for line in ran.stdout.splitlines())
     inheritable = {int(fd) for fd, shared in lines.items() if shared == "True"}
     assert inheritable == {0, 1, 2}
+
+
+async def test_supervisors_that_ended_are_collected_when_another_is_asked_for(
+    plain_python: str, tmp_path: Path
+) -> None:
+    backend = NativeBackend(idle=0.1)
+
+    async def start_and_end(name: str) -> psutil.Process:
+        environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE], "NAME": name})
+        kernel = backend.kernel(LaunchSpec(plain_python, str(tmp_path), environment))
+        await kernel.start(Deadline.after(PATIENCE))
+        supervisor = supervisor_of(int(await value(kernel, "__import__('os').getpid()")))
+        await kernel.shutdown()
+        return supervisor
+
+    try:
+        first = await start_and_end("first")
+        await eventually(lambda: first.status() == psutil.STATUS_ZOMBIE)
+        await start_and_end("second")
+        assert not first.is_running()
+    finally:
+        await backend.aclose()

@@ -301,6 +301,7 @@ class Zygote:
         elif kind == "signalled":
             watcher.on_signalled()
         elif kind == "refused":
+            del self._kernels[message["kernel"]]
             watcher.on_refused(message["reason"])
         elif kind == "exited":
             watcher.on_exited(_process_exit(message))

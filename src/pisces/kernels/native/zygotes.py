@@ -22,14 +22,22 @@ class ZygotePool:
         """A living supervisor for this interpreter and environment."""
         key = (spec.interpreter, tuple(sorted(spec.env.items())), spec.preload)
         async with self._starting.setdefault(key, anyio.Lock()):
+            await self._clear_ended()
             zygote = self._zygotes.get(key)
-            if zygote is None or not zygote.alive:
-                if zygote is not None:
-                    await zygote.stop()
+            if zygote is None:
                 zygote = Zygote(spec.interpreter, spec.env, preload=spec.preload, idle=self._idle)
                 await zygote.start(deadline)
                 self._zygotes[key] = zygote
             return zygote
+
+    async def _clear_ended(self) -> None:
+        """Collect those that have ended, of which a host that lives for weeks may have many."""
+        ended = {key: zygote for key, zygote in self._zygotes.items() if not zygote.alive}
+        for key in ended:
+            del self._zygotes[key]
+        with anyio.CancelScope(shield=True):
+            for zygote in ended.values():
+                await zygote.stop()
 
     async def aclose(self) -> None:
         """End all of them, and with them everything they forked."""
