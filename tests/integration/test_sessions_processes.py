@@ -12,6 +12,7 @@ from pisces.model.results import ToolResult
 from tests.fakes.drive import eventually
 from tests.fakes.runtimes import begin, call, details, kernel_of, runtime_on
 
+SHARED_MEMORY = "/dev/shm"
 PID = "import os\nprint(os.getpid())"
 
 
@@ -148,9 +149,11 @@ async def test_a_kernel_whose_supervisor_is_killed_is_lost_and_replaced(plain_py
 
 
 async def test_shared_memory_that_a_cell_left_is_removed_with_its_kernel(plain_python: str, tmp_path: Path) -> None:
-    code = "from multiprocessing.shared_memory import SharedMemory\nm = SharedMemory(create=True, size=1)\nprint(m.name)"
+    code = (
+        "from multiprocessing.shared_memory import SharedMemory\nm = SharedMemory(create=True, size=1)\nprint(m.name)"
+    )
     async with runtime_on(plain_python, tmp_path) as runtime:
-        block = Path("/dev/shm", (await call(runtime, code)).text)
-        assert block.exists()
+        block = (await call(runtime, code)).text
+        assert block in os.listdir(SHARED_MEMORY)
         await call(runtime, "1", reset=True)
-        assert not block.exists()
+        assert block not in os.listdir(SHARED_MEMORY)

@@ -113,7 +113,9 @@ def test_what_the_user_deletes_is_really_gone(namespace: dict[str, Any], watch: 
     assert gone() is None
 
 
-def test_at_most_a_thousand_names_are_listed_and_the_rest_counted(namespace: dict[str, Any], watch: NamespaceWatch) -> None:
+def test_at_most_a_thousand_names_are_listed_and_the_rest_counted(
+    namespace: dict[str, Any], watch: NamespaceWatch
+) -> None:
     namespace.update({f"name{i:04}": i for i in range(1005)})
     report = watch.changes()
     assert len(report["added"]) == 1000
