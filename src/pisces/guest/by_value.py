@@ -34,13 +34,13 @@ def save(
     *,
     seconds_each: float = 5.0,
     bytes_each: int = 1 << 30,
-    seconds: float = 30.0,
+    seconds: float = 15.0,
     bytes_total: int = 4 << 30,
 ) -> None:
     """Write the state of the process and every variable that is not reserved. To be called in the main thread.
 
     A variable may take so many seconds and bytes, and all together so many. C code that does not return cannot be
-    stopped from here: the caller may end the process at any time.
+    stopped from here: the caller may end the process at any time, and does so after 20 seconds.
     """
     limits = Limits(seconds_each, bytes_each, seconds, bytes_total)
     _Saving(namespace, _names_to_save(namespace, reserved), RecordWriter(out_fd), limits).run()

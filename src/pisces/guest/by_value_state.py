@@ -11,7 +11,7 @@ import pickle
 import random
 import sys
 
-from .processes import COOKIE_VARIABLE
+from .kernel import own_variables
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def save_state() -> bytes:
     """The state of this process; what cannot be had is left out."""
     state: dict[str, Any] = {
-        "environ": {name: value for name, value in os.environ.items() if name != COOKIE_VARIABLE},
+        "environ": {name: value for name, value in os.environ.items() if name not in own_variables},
         "path": [entry for entry in sys.path if type(entry) is str],
         "argv": [argument for argument in sys.argv if type(argument) is str],
         "random": random.getstate(),
@@ -41,11 +41,9 @@ def save_state() -> bytes:
 def load_state(pickled: bytes) -> list[str]:
     """Take the state over; what could not be, each as `what (why)`."""
     state = pickle.loads(pickled)
-    cookie = os.environ.get(COOKIE_VARIABLE)
+    own = {name: os.environ[name] for name in own_variables if name in os.environ}
     os.environ.clear()
-    os.environ.update(state["environ"])
-    if cookie is not None:
-        os.environ[COOKIE_VARIABLE] = cookie  # It is how processes of this kernel are recognised, not of the other.
+    os.environ.update({**state["environ"], **own})
     sys.path[:] = state["path"]
     sys.argv[:] = state["argv"]
     random.setstate(state["random"])

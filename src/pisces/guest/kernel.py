@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from .sleeper import Woken
 
+own_variables = {processes.COOKIE_VARIABLE}
+"""The environment variables that tell this kernel who it is; one that goes on from its state has its own."""
+
 
 def run_template(message: dict[str, Any], host: socket.socket) -> None:
     """Be the process that all new kernels come from: everything imported, nothing of any user's. Then be one."""
@@ -82,6 +85,7 @@ def become_kernel(message: dict[str, Any]) -> None:
     processes.hold_cookie(message["cookie"])
     processes.be_expendable()
     os.environ.update(message["env"])
+    own_variables.update(message["env"])
     os.environ[processes.COOKIE_VARIABLE] = message["cookie"]
     _set_limits(message)
 

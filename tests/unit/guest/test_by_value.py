@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.unit.guest.forked_process import saved_and_loaded
+from tests.unit.guest.forked_process import run_forking, saved_and_loaded
 
 pytestmark = pytest.mark.processes
 
@@ -228,6 +228,20 @@ value = thing.value
         "number": True,
         "value": 6,
     }
+
+
+OWN_VARIABLES = """
+from _pisces_guest import by_value_state, kernel
+kernel.own_variables.add("PI_SESSION_FILE")
+os.environ.update(MINE="kept", PI_SESSION_FILE="of the origin")
+saved = by_value_state.save_state()
+os.environ.update(MINE="", PI_SESSION_FILE="of the branch")
+report([by_value_state.load_state(saved), os.environ["MINE"], os.environ["PI_SESSION_FILE"]])
+"""
+
+
+def test_a_kernel_keeps_the_variables_that_tell_it_who_it_is(tmp_path: Path) -> None:
+    assert run_forking(OWN_VARIABLES, cwd=tmp_path) == [[], "kept", "of the branch"]
 
 
 def test_a_file_is_opened_again_where_it_was_read(tmp_path: Path) -> None:
