@@ -108,10 +108,8 @@ def write_whole(path: Path, content: bytes) -> None:
     """Put a small file in its place, private, in one step: whoever reads it reads the old one or the new one."""
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        os.write(descriptor, content)
-    finally:
-        os.close(descriptor)
+    with open(descriptor, "wb") as file:
+        file.write(content)
     beside.replace(path)
 
 
