@@ -20,8 +20,7 @@ _LIVENESS_SECONDS = 5.0
 _SWEEP_SECONDS = 30.0
 _REMEMBERED_LOSSES = 1000
 
-
-_Place = tuple[SessionKey, str]
+_Holding = tuple[SessionKey, str]
 """A session as one owner knows it."""
 
 
@@ -51,12 +50,12 @@ class SessionPool:
         self._max_kernels = max_kernels
         self._idle_timeout = idle_timeout
         self._sessions: dict[SessionKey, Session] = {}
-        self._own: dict[_Place, Session] = {}
+        self._own: dict[_Holding, Session] = {}
         """Sessions that one owner alone has, since it reset a shared one."""
         self._with_kernel: set[Session] = set()
         self._slot_changed: anyio.Event | None = None
         """Set, for those who wait for a slot, when one may have become free; None while nobody waits."""
-        self._losses: OrderedDict[_Place, _Loss] = OrderedDict()
+        self._losses: OrderedDict[_Holding, _Loss] = OrderedDict()
         """Evictions that an owner of the session has not been told of yet."""
         self._closed = False
 
@@ -249,6 +248,6 @@ class SessionPool:
         """End one session, whoever holds it; `why` is for its journal."""
         if self._sessions.get(session.key) is session:
             del self._sessions[session.key]
-        for place in [place for place, own in self._own.items() if own is session]:
-            del self._own[place]
+        for holding in [holding for holding, own in self._own.items() if own is session]:
+            del self._own[holding]
         await session.close(why=why)

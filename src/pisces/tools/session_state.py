@@ -1,6 +1,7 @@
 """The actions on the state of a session: `checkpoint`, `restore`, `undo`, `branch` and `variables`."""
 
 from itertools import count
+from typing import Any
 
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import Restore
@@ -100,8 +101,8 @@ def _how(restore: Restore) -> str:
     return " ".join(part for part in (how, missing) if part)
 
 
-def _details(action: SessionAction, session: Session, **more: object) -> SessionDetails:
-    return SessionDetails(action=action, session=session.key.id, cells=session.position, **more)  # type: ignore[arg-type]
+def _details(action: SessionAction, session: Session, **more: Any) -> SessionDetails:
+    return SessionDetails(action=action, session=session.key.id, cells=session.position, **more)
 
 
 def _free_name(services: Services, origin: str) -> str:
