@@ -1,17 +1,32 @@
 """Sleeping copies in trouble: one that answers late, one that is not told of its own children."""
 
+import errno
 import os
 import signal
 
 import pytest
 
-from pisces.errors import DeadlineExceeded
+from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native import kernel as kernel_module
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import ok, value
 from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
 from tests.integration.native.conftest import StartKernel
 from tests.integration.native.keeping import Keep, crash, crash_and_come_back, pid_of, soon
+
+LIKE_POLARS = """
+import threading
+named, stop = threading.Event(), threading.Event()
+def work():
+    with open(f"/proc/self/task/{threading.get_native_id()}/comm", "w", encoding="ascii") as file:
+        file.write("polars-0")
+    named.set()
+    stop.wait()
+threading.Thread(target=work, daemon=True).start()
+named.wait(10)
+"""
+"""Has a native thread that a copy is known not to be able to start again."""
 
 
 @pytest.fixture
@@ -46,3 +61,33 @@ async def test_a_checkpoint_of_code_that_minds_its_own_children_can_be_woken_aga
     for _ in range(3):
         await crash_and_come_back(kernel, kept)
         assert await value(kernel, "calls") == "[]"
+
+
+async def test_the_variables_of_code_that_ignores_its_children_come_back_by_value(
+    kernel: NativeKernel, keep: Keep
+) -> None:
+    await ok(kernel, "import signal\nx = [41]\nold = signal.signal(signal.SIGCHLD, signal.SIG_IGN)" + LIKE_POLARS)
+    kept = await keep(kernel)
+    for _ in range(2):
+        revival = await crash_and_come_back(kernel, kept)
+        assert revival.how == "by_value"
+        assert await value(kernel, "x") == "[41]"
+
+
+async def test_a_way_back_for_which_no_descriptor_is_left_can_be_tried_again(
+    kernel: NativeKernel, keep: Keep, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await ok(kernel, "x = [41]" + LIKE_POLARS)
+    kept = await keep(kernel)
+    await kept.settled(soon())
+    await crash(kernel)
+
+    def refuse(name: str) -> int:
+        raise OSError(errno.EMFILE, "Too many open files")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(kernel_module, "anonymous_file", refuse)
+        with pytest.raises(KernelStartError, match="Too many open files"):
+            await kernel.restore(kept, soon())
+    await kernel.restore(kept, soon())
+    assert await value(kernel, "x") == "[41]"

@@ -16,6 +16,7 @@ from pisces.kernels.native.execution import NativeExecution
 from pisces.kernels.native.frames import ControlFrame, LoadedFrame, ReadyFrame, VariablesFrame, encode_request
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.sleepers import Asleep
+from pisces.kernels.native.zygote import NO_DESCRIPTORS
 from pisces.kernels.native.zygotes import ZygotePool
 from pisces.model.events import ProcessExit, Variable
 
@@ -195,17 +196,21 @@ class NativeKernel:
 
     async def _revive_by_value(self, checkpoint: NativeCheckpoint, asleep: Asleep, deadline: Deadline) -> Revival:
         """A fresh kernel gets the variables, because a library's threads cannot come back in a copy."""
-        values = anonymous_file("pisces-values")
         try:
-            await checkpoint.sleeper.save(values, deadline, seconds=_SAVE_SECONDS)
-            os.lseek(values, 0, os.SEEK_SET)
-            await self._start(deadline)
-            process = self._living()
-            request = {"type": "load", "execution_count": asleep.execution_count}
-            process.channels.send_with_descriptor(encode_request(request), values)
-            loaded = await self._next(LoadedFrame, process)
-        finally:
-            os.close(values)
+            values = anonymous_file("pisces-values")
+            try:
+                await checkpoint.sleeper.save(values, deadline, seconds=_SAVE_SECONDS)
+                os.lseek(values, 0, os.SEEK_SET)
+                await self._start(deadline)
+                process = self._living()
+                request = {"type": "load", "execution_count": asleep.execution_count}
+                process.channels.send_with_descriptor(encode_request(request), values)
+                loaded = await self._next(LoadedFrame, process)
+            finally:
+                os.close(values)
+        except OSError as error:
+            reason = f"The variables of the checkpoint could not be handed on: {error.strerror or error}"
+            raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
         if loaded.problem:
             raise KernelStartError(f"The variables of the checkpoint could not be had: {loaded.problem}", hint="")
         return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing), asleep.by_value)
