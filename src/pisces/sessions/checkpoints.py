@@ -47,6 +47,8 @@ class Checkpoints:
         """The numbers of those that lead to where the session stands, oldest first."""
         self._ways: dict[int, tuple[int, ...]] = {}
         """For each, those that led to it."""
+        self._reached_start: dict[int, bool] = {}
+        """For each, `reaches_start` when the session stood there."""
         self._numbers = count(1)
         self.reaches_start = True
         """Whether none has been given up to make room on this way: undo leads to the beginning then."""
@@ -92,6 +94,7 @@ class Checkpoints:
         number = next(self._numbers)
         self._kept[number] = kept
         self._ways[number] = tuple(self._way)
+        self._reached_start[number] = self.reaches_start
         self._way.append(number)
         automatic = [number for number, other in self._kept.items() if not other.name]
         for surplus in automatic[: -self._automatic_bound(resident_mb)]:
@@ -105,9 +108,12 @@ class Checkpoints:
                 self._give_up(number)
 
     def go_back_to(self, kept: Kept) -> None:
-        """The session stands at this one. Automatic ones that do not lead there are given up; named ones stay."""
-        number = next(number for number, other in self._kept.items() if other is kept)
-        self._take_way([*(other for other in self._ways[number] if other in self._kept), number])
+        """The session stands at this one. Automatic ones that do not lead there are given up; named ones stay.
+
+        It may have been given up while it was woken: then nothing leads back from here.
+        """
+        number = next((number for number, other in self._kept.items() if other is kept), None)
+        self._take_way([] if number is None else [*(n for n in self._ways[number] if n in self._kept), number])
 
     def go_back_to_start(self) -> None:
         """The session stands where it had not run anything. Automatic ones are given up; named ones stay."""
@@ -137,6 +143,6 @@ class Checkpoints:
 
     def _give_up(self, number: int) -> None:
         self._kept.pop(number).checkpoint.drop()
-        del self._ways[number]
+        del self._ways[number], self._reached_start[number]
         if number in self._way:
             self._way.remove(number)

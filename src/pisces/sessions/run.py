@@ -177,8 +177,8 @@ class CallRun:
         self._write_down(attempt)
         with anyio.CancelScope(shield=True):
             if attempt.died:
-                await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
-                self._tell_news()
+                news = await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
+                self._tell_news(news)
                 self._forget_lost_cells()
             else:
                 await self._keep_state(attempt, record)
@@ -215,8 +215,9 @@ class CallRun:
         self.report.lost_cells += [index for position, index, _ in self._finished if position > left]
         self._finished = [entry for entry in self._finished if entry[0] <= left]
 
-    def _tell_news(self) -> None:
-        news = self._session.take_news(self._options.owner)
+    def _tell_news(self, just_now: StateNews | None = None) -> None:
+        """What became of the state; also to a caller who is no owner any more, because the session is being closed."""
+        news = self._session.take_news(self._options.owner) or just_now
         if news is not None:
             self._told = news
             self.report.state = news.state

@@ -175,20 +175,25 @@ class Session(Turns):
             ended = self.kernel.ended if isinstance(self.kernel, Mortal) else None
             await self.recover(died_between_calls(ended))
 
-    async def recover(self, why: str) -> None:
-        """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why."""
+    async def recover(self, why: str) -> StateNews:
+        """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why.
+
+        So does the caller, who may be an owner no longer.
+        """
         assert self.kernel is not None
         news = await bring_back(self.kernel, self.state, why)
         if news is not None:
             self.came_back()
             self._tell(news)
-            return
+            return news
         if not self._finished_a_cell:
             self._deaths += 1
         harmless = self.state.blank and isinstance(self.kernel, Checkpointing)
         self.state.began_anew()
-        self._tell(StateNews.nothing_to_lose(why) if harmless else StateNews.lost(why))
+        news = StateNews.nothing_to_lose(why) if harmless else StateNews.lost(why)
+        self._tell(news)
         await self.end_kernel()
+        return news
 
     def _tell(self, news: StateNews) -> None:
         self.journal.state_changed(news.state, news.text, position=self.position, restore=news.restore)
@@ -326,7 +331,7 @@ class Session(Turns):
 
     async def close(self, *, why: str = "", wait: float = _CLOSE_WAIT) -> None:
         """Refuse new calls, give the running one `wait` seconds, then interrupt it, then end the kernel."""
-        async with self.last_turn(wait):
+        async with self.last_turn(wait, self.state.checkpoints.drop_all):
             try:
                 self.state.checkpoints.drop_all()
                 await self.end_kernel()

@@ -80,8 +80,11 @@ class Turns:
             self.leave_turn()
 
     @asynccontextmanager
-    async def last_turn(self, wait: float) -> AsyncIterator[None]:
-        """Refuse new calls, give the running one `wait` seconds, then stop it; then have the turn that is the last."""
+    async def last_turn(self, wait: float, on_stop: Callable[[], None]) -> AsyncIterator[None]:
+        """Refuse new calls, give the running one `wait` seconds, then stop it; then have the turn that is the last.
+
+        `on_stop` is called with the stop: it ends what a call may be waiting for that no stop ends.
+        """
         self._closing = True
         with anyio.CancelScope(shield=True):
             with anyio.move_on_after(wait) as patience:
@@ -89,6 +92,7 @@ class Turns:
             if patience.cancelled_caught:
                 if self.active_stop is not None:
                     self.active_stop.ask()
+                on_stop()
                 await self._turns.acquire()
             try:
                 yield
