@@ -225,7 +225,7 @@ def working_folder(cwd: str | os.PathLike[str] | None) -> Path:
         folder = Path(cwd or ".").resolve()
         str(folder).encode("utf-8")  # Results and journals are JSON, which has no other names.
     except (OSError, RuntimeError, ValueError) as error:
-        shown = repr(str(cwd)) if cwd else "the current one"
+        shown = ascii(str(cwd))[1:-1] if cwd else "the current one"
         raise InvalidCall(f"Working directory cannot be used: {shown} ({error})") from None
     if not folder.is_dir():
         raise InvalidCall(f"Working directory does not exist or is not a directory: {folder}")

@@ -274,7 +274,7 @@ async def test_kernels_are_told_where_artifacts_are_whatever_the_environment_say
     environ = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin", "PI_ARTIFACTS_DIR": "/outer", "ARTIFACTS": "/outer"}
     paths = Paths.locate(environ)
     lookup = InterpreterLookup(cwd, environ, load_settings(cwd, environ), paths)
-    env = lookup.environment(Interpreter(sys.executable, "PATH", "/usr", "/usr"))
+    env = {**lookup.environment(Interpreter(sys.executable, "PATH", "/usr", "/usr")), **lookup.injected}
     assert env["PI_ARTIFACTS_DIR"] == env["ARTIFACTS"] == str(paths.artifacts)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from . import fork_safety, processes
+from . import fork_losses, fork_safety, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +40,6 @@ def give_up_tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 def lost_variables(namespace: dict[str, Any], reserved: Collection[str]) -> list[str]:
     """The variables that hold something which did not come along; what can be mended is mended."""
-    from . import fork_losses
-
     own = {name: value for name, value in namespace.items() if name not in reserved and name[:1] != "_"}
     fork_losses.revive_executors(own)
     return fork_losses.lost_objects(own)[:_MOST_NAMED]
