@@ -54,7 +54,8 @@ class StateNews(msgspec.Struct, frozen=True):
         cells = self.restore.cells_lost + later.restore.cells_lost
         total = f" Since your last call, the work of {cells} finished cells is gone in all." if cells else ""
         absent = f" Not back: {', '.join(missing)}." if missing else ""
-        return StateNews("restored", f"{later.text}{total}{absent}", Restore(how, cells, missing))
+        because = later.restore.because or self.restore.because
+        return StateNews("restored", f"{later.text}{total}{absent}", Restore(how, cells, missing, because))
 
 
 def died_between_calls(ended: ProcessExit | None) -> str:

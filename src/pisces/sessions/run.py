@@ -219,10 +219,10 @@ class CallRun:
         """What became of the state; also to a caller who is no owner any more, because the session is being closed."""
         news = self._session.take_news(self._options.owner) or just_now
         if news is not None:
-            self._told = news
-            self.report.state = news.state
-            self.report.restore = news.restore
-            self.report.notices.append(news.text)
+            self._told = news if self._told is None else self._told.then(news)
+            self.report.state = self._told.state
+            self.report.restore = self._told.restore
+            self.report.notices.append(f"[State: {news.state}] {news.text}")
 
     def _folder_for(self, session: Session) -> str | None:
         """The folder to go to before the cell; None if that is where the session was sent last."""

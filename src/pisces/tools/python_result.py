@@ -30,7 +30,7 @@ async def python_result(
 ) -> ToolResult:
     """The result of a call that ran, or was stopped before it could."""
     dump = transcript.sink.dump()
-    before, after = _notices(report), _closing(report, deadline)
+    before, after = report.notices, _closing(report, deadline)
     text = "\n\n".join(
         part for part in ("\n".join(before), _output(report, transcript, dump, read_with), "\n".join(after)) if part
     )
@@ -52,7 +52,7 @@ def running_result(job: Job, report: RunReport, news: Sequence[str], deadline: D
     transcript, session = job.subject.transcript, job.subject.session
     transcript.refresh()
     dump = transcript.sink.dump()
-    before = _notices(report)
+    before = report.notices
     info = job.info()
     after = [running_notice(info, deadline.seconds) if job.running else finished_notice(info), *news]
     output = dump.text.removesuffix("\n") + truncation_notice(dump, read_with)
@@ -107,10 +107,6 @@ def _output(report: RunReport, transcript: Transcript, dump: Dump, read_with: st
     if not output and report.outcome == "ok":
         output = "(no text output)" if transcript.images or transcript.json_outputs else "(no output)"
     return output
-
-
-def _notices(report: RunReport) -> list[str]:
-    return [f"[State: {report.state}] {notice}" for notice in report.notices]
 
 
 def _closing(report: RunReport, deadline: Deadline) -> list[str]:

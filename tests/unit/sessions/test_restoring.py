@@ -263,3 +263,13 @@ async def test_a_kernel_that_dies_right_after_its_cell_is_found_dead_by_the_next
         after = await call(runtime, "a")
     assert (details(finished).outcome, kernel_of(finished).state) == ("ok", "kept")
     assert kernel_of(after).restore == Restore("exact", 1)
+
+
+async def test_a_loss_is_not_hidden_by_what_came_of_the_second_try(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path, checkpoint="off", retry_on_crash="once") as runtime:
+        await call(runtime, "a = 1")
+        crashed = await call(runtime, CRASH)
+    assert (kernel_of(crashed).state, kernel_of(crashed).restore) == ("lost", None)
+    first, second = crashed.text.splitlines()[:2]
+    assert first.startswith("[State: lost] The kernel was ended by SIGSEGV.")
+    assert second.startswith("[State: restored] The kernel was ended by SIGSEGV. No cell had finished before")
