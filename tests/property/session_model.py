@@ -26,6 +26,7 @@ class Saved:
     position: int
     name: str
     way: tuple["Saved", ...]
+    reaches_start: bool
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class SessionModel:
             raise Refused
         for saved in same:
             self.forget(saved)
-        saved = Saved(copy.deepcopy(self.values), self.position, name, tuple(self.way))
+        saved = Saved(copy.deepcopy(self.values), self.position, name, tuple(self.way), self.reaches_start)
         self.kept.append(saved)
         self.way.append(saved)
         for surplus in self.automatic[:-MOST_AUTOMATIC]:
@@ -148,6 +149,7 @@ class SessionModel:
     def _go_to(self, saved: Saved) -> None:
         self.values = copy.deepcopy(saved.values)
         self.position = saved.position
+        self.reaches_start = saved.reaches_start and all(before in self.kept for before in saved.way if not before.name)
         self._take_way([*(before for before in saved.way if before in self.kept), saved])
 
     def _take_way(self, way: list[Saved]) -> None:

@@ -47,8 +47,8 @@ class Checkpoints:
         """The numbers of those that lead to where the session stands, oldest first."""
         self._ways: dict[int, tuple[int, ...]] = {}
         """For each, those that led to it."""
-        self._reached_start: dict[int, bool] = {}
-        """For each, `reaches_start` when the session stood there."""
+        self._steps: dict[int, frozenset[int] | None] = {}
+        """For each, the automatic ones among those, if the beginning could be reached from it; None if it could not."""
         self._numbers = count(1)
         self.reaches_start = True
         """Whether none has been given up to make room on this way: undo leads to the beginning then."""
@@ -94,7 +94,8 @@ class Checkpoints:
         number = next(self._numbers)
         self._kept[number] = kept
         self._ways[number] = tuple(self._way)
-        self._reached_start[number] = self.reaches_start
+        steps = frozenset(number for number in self._way if not self._kept[number].name)
+        self._steps[number] = steps if self.reaches_start else None
         self._way.append(number)
         automatic = [number for number, other in self._kept.items() if not other.name]
         for surplus in automatic[: -self._automatic_bound(resident_mb)]:
@@ -143,6 +144,6 @@ class Checkpoints:
 
     def _give_up(self, number: int) -> None:
         self._kept.pop(number).checkpoint.drop()
-        del self._ways[number], self._reached_start[number]
+        del self._ways[number], self._steps[number]
         if number in self._way:
             self._way.remove(number)
