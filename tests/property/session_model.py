@@ -1,7 +1,7 @@
 """What a session should know, and where it can go: a plain dict, a count of cells, and copies of both.
 
 Written from what the reference states, not from the code: eight automatic checkpoints and eight named ones, one after
-each cell; a crash leads to the newest of those that led here, undo to the newest from before the cells.
+each cell; a crash leads to the newest of those that led here, undo to the one of right before the cells.
 """
 
 import copy
@@ -26,7 +26,6 @@ class Saved:
     position: int
     name: str
     way: tuple["Saved", ...]
-    reaches_start: bool
 
 
 @dataclass(frozen=True)
@@ -47,7 +46,6 @@ class SessionModel:
     start: int = 0
     kept: list[Saved] = field(default_factory=list)
     way: list[Saved] = field(default_factory=list)
-    reaches_start: bool = True
     frail: bool = False
     """Whether the kernel before this one died without having finished a cell."""
 
@@ -74,12 +72,11 @@ class SessionModel:
             raise Refused
         for saved in same:
             self.forget(saved)
-        saved = Saved(copy.deepcopy(self.values), self.position, name, tuple(self.way), self.reaches_start)
+        saved = Saved(copy.deepcopy(self.values), self.position, name, tuple(self.way))
         self.kept.append(saved)
         self.way.append(saved)
         for surplus in self.automatic[:-MOST_AUTOMATIC]:
             self.forget(surplus)
-            self.reaches_start = False
 
     def drop(self, name: str) -> None:
         """Give up the one of that name. Raises `Refused` when there is none."""
@@ -103,15 +100,15 @@ class SessionModel:
         return 0 if blank else None
 
     def undo(self, steps: int) -> Moved:
-        """Take cells back. Raises `Refused` when no checkpoint is old enough."""
+        """Take cells back. Raises `Refused` when there is no checkpoint of right before them."""
         if not 1 <= steps <= self.position - self.start:
             raise Refused
         left = self.position
-        before = [saved for saved in self.way if saved.position <= left - steps]
+        before = [saved for saved in self.way if saved.position == left - steps]
         if before:
             self._go_to(before[-1])
             return self._moved(left, fresh=False)
-        if self.start or not self.reaches_start:
+        if left != steps:
             raise Refused
         self.begin_anew()
         return self._moved(left, fresh=True)
@@ -137,7 +134,6 @@ class SessionModel:
         """A fresh kernel; what has a name can still be gone back to."""
         self.values = {}
         self.start = self.position = 0
-        self.reaches_start = True
         self._take_way([])
 
     def _find(self, name: str) -> Saved:
@@ -149,7 +145,6 @@ class SessionModel:
     def _go_to(self, saved: Saved) -> None:
         self.values = copy.deepcopy(saved.values)
         self.position = saved.position
-        self.reaches_start = saved.reaches_start and all(before in self.kept for before in saved.way if not before.name)
         self._take_way([*(before for before in saved.way if before in self.kept), saved])
 
     def _take_way(self, way: list[Saved]) -> None:
@@ -157,6 +152,5 @@ class SessionModel:
         self.kept = [saved for saved in self.kept if saved.name or saved in way]
 
     def _moved(self, left: int, *, fresh: bool) -> Moved:
-        at_start = self.start == 0 and self.reaches_start
-        earliest = 0 if at_start else min((saved.position for saved in self.way), default=self.position)
-        return Moved(left - self.position, fresh, earliest >= self.position)
+        before = any(saved.position < self.position for saved in self.way)
+        return Moved(left - self.position, fresh, not before and (self.start > 0 or self.position == 0))

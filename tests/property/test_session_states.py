@@ -96,7 +96,7 @@ class Play:
     async def _undo(self, steps: int) -> None:
         went = await self._going(self._session.undo(soon(), steps=steps, owner="runtime"))
         if went is not None:
-            assert went.cells >= steps
+            assert went.cells == steps
             self._model.took_back(went.cells)
 
     async def _checkpoint(self, name: str) -> None:

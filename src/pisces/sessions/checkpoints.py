@@ -47,11 +47,7 @@ class Checkpoints:
         """The numbers of those that lead to where the session stands, oldest first."""
         self._ways: dict[int, tuple[int, ...]] = {}
         """For each, those that led to it."""
-        self._steps: dict[int, frozenset[int] | None] = {}
-        """For each, the automatic ones among those, if the beginning could be reached from it; None if it could not."""
         self._numbers = count(1)
-        self.reaches_start = True
-        """Whether none has been given up to make room on this way: undo leads to the beginning then."""
 
     def __iter__(self) -> Iterator[Kept]:
         """All that can be gone back to, oldest first."""
@@ -94,13 +90,10 @@ class Checkpoints:
         number = next(self._numbers)
         self._kept[number] = kept
         self._ways[number] = tuple(self._way)
-        steps = frozenset(number for number in self._way if not self._kept[number].name)
-        self._steps[number] = steps if self.reaches_start else None
         self._way.append(number)
         automatic = [number for number, other in self._kept.items() if not other.name]
         for surplus in automatic[: -self._automatic_bound(resident_mb)]:
             self._give_up(surplus)
-            self.reaches_start = False
 
     def drop(self, kept: Kept) -> None:
         """Give this one up."""
@@ -119,7 +112,6 @@ class Checkpoints:
     def go_back_to_start(self) -> None:
         """The session stands where it had not run anything. Automatic ones are given up; named ones stay."""
         self._take_way([])
-        self.reaches_start = True
 
     def drop_all(self) -> None:
         """Give every one up."""
@@ -144,6 +136,6 @@ class Checkpoints:
 
     def _give_up(self, number: int) -> None:
         self._kept.pop(number).checkpoint.drop()
-        del self._ways[number], self._steps[number]
+        del self._ways[number]
         if number in self._way:
             self._way.remove(number)

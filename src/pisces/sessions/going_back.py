@@ -24,8 +24,8 @@ class WentBack(msgspec.Struct, frozen=True):
     """How many finished cells were taken back; below 0 when it went forward again, to a named checkpoint."""
     position: int
     """How many finished cells there are now."""
-    earliest: int
-    """The position that further undoing can come to; when it is `position`, this is the end."""
+    next_back: int
+    """How many cells further back the next state lies that can be gone to; 0 at the end."""
     restore: Restore
     name: str = ""
     """The name of the checkpoint; empty for one without, and for a fresh kernel."""
@@ -48,23 +48,33 @@ class Traveller(Protocol):
 
 
 def undo_target(state: SessionState, steps: int) -> Kept | None:
-    """The newest checkpoint of before the last cells; None for the beginning. Raises `CheckpointError` if none is."""
+    """The checkpoint of right before the last cells; None for the beginning. Raises `CheckpointError` if none is."""
     own = state.position - state.start
     if own == 0:
         what = "no cell has finished in it yet" if state.start == 0 else "no cell has finished since it was branched"
         raise CheckpointError(f"There is nothing to undo in this session: {what}.")
     if not 1 <= steps <= own:
         raise CheckpointError(f"{steps} cells cannot be undone: the session has finished {own}.")
-    before = state.checkpoints.backwards(up_to=state.position - steps)
-    if before:
-        return before[0]
-    if state.start == 0 and state.checkpoints.reaches_start:
+    target = state.position - steps
+    for kept in state.checkpoints.backwards(up_to=target):
+        if kept.position == target:
+            return kept
+    if target == 0:
         return None
-    raise CheckpointError(
-        f"This is the end of what can be undone: the session has finished {state.position} cells, and there is no "
-        f"checkpoint of before the last {'one' if steps == 1 else steps}.",
-        hint="`python` with reset: true starts again from a fresh kernel.",
-    )
+    raise _out_of_reach(state, steps)
+
+
+def _out_of_reach(state: SessionState, steps: int) -> CheckpointError:
+    """Nothing is kept of exactly before the last cells. Going further back than was asked for is not ours to decide."""
+    last = "cell" if steps == 1 else f"{steps} cells"
+    told = f"The state of before the last {last} is not kept"
+    nearer = max((kept.position for kept in state.checkpoints.backwards(up_to=state.position - steps)), default=0)
+    if nearer > 0 or state.start == 0:
+        back = state.position - nearer
+        cells = "1 cell" if nearer == 1 else f"{nearer} cells"
+        where = "the beginning, with a fresh kernel" if nearer == 0 else f"where it stood after {cells}"
+        return CheckpointError(f"{told}.", hint=f"undo with steps: {back} takes the session back to {where}.")
+    return CheckpointError(f"{told}: this is the end of what can be undone.", hint="`branch` keeps what there is now.")
 
 
 async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, owner: str) -> WentBack:
@@ -81,7 +91,7 @@ async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, 
     cells = left - state.position
     session.announce(_news(cells, kept, restore), but=owner)
     name = "" if kept is None else kept.name
-    return WentBack(cells, state.position, state.earliest, restore, name, kept is None)
+    return WentBack(cells, state.position, state.next_back, restore, name, kept is None)
 
 
 async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:

@@ -73,7 +73,8 @@ async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews
             revival = await kernel.restore(kept.checkpoint, Deadline.after(deadline.remaining(_RESTORE_CAP)))
         except (KernelError, DeadlineExceeded) as error:
             _log.warning("the checkpoint of after cell %d was not restored: %s", kept.position, error)
-            state.checkpoints.drop(kept)
+            if not kept.checkpoint.usable:  # One that the system would not wake now may be had later, by its name.
+                state.checkpoints.drop(kept)
             continue
         restore = revival.restore(state.position - kept.position)
         state.went_back_to(kept, exact=revival.how == "exact")

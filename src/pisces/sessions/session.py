@@ -271,9 +271,10 @@ class Session(Turns):
             return went
 
     async def undo(self, deadline: Deadline, *, steps: int = 1, owner: str = "") -> WentBack:
-        """Take the last cells back: go to the newest checkpoint of before them, which may be further back.
+        """Take the last cells back: go to the checkpoint of right before them.
 
-        Every owner but the one who wanted it hears of it. Raises `CheckpointError` when none lies that far back.
+        Every owner but the one who wanted it hears of it. Raises `CheckpointError` when there is none, and says what
+        can be gone to instead.
         """
         async with self.turn(deadline):
             went = await go_back(self, undo_target(self.state, steps), deadline, owner=owner)

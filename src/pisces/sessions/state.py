@@ -49,11 +49,12 @@ class SessionState:
         return self.position == 0
 
     @property
-    def earliest(self) -> int:
-        """The position that undo can go back to, one step after the other."""
-        if self.start == 0 and self.checkpoints.reaches_start:
-            return 0
-        return min((kept.position for kept in self.checkpoints.backwards()), default=self.position)
+    def next_back(self) -> int:
+        """How many cells back the next state lies that can be gone to; 0 at the end."""
+        positions = [kept.position for kept in self.checkpoints.backwards(up_to=self.position - 1)]
+        if self.start == 0:
+            positions.append(0)  # A fresh kernel is what there was before any cell.
+        return self.position - max(positions, default=self.position)
 
     def cell_finished(self, changes: VariableChanges | None, folder: str | None) -> None:
         """One more cell came to its own end, and did this; `folder` if it was sent there first, and went."""

@@ -45,9 +45,18 @@ async def undo(session: Session, steps: int, deadline: Deadline, owner: str) -> 
     """Take the last cells back."""
     went = await session.undo(deadline, steps=steps, owner=owner)
     taken = "the last cell" if went.cells == 1 else f"the last {went.cells} cells"
-    further = f" Asked for: {counted(steps)}; the nearest checkpoint lies further back." if went.cells > steps else ""
-    end = " This is the end: undo can go no further back." if went.earliest >= went.position else ""
-    return _went_back("undo", session, went, f"Took back {taken} of session {session.key.id!r}.{further}{end}")
+    further = _further_back(went)
+    return _went_back("undo", session, went, f"Took back {taken} of session {session.key.id!r}.{further}")
+
+
+def _further_back(went: WentBack) -> str:
+    """Where undo could go from here, unless that is plain."""
+    if went.next_back == 0:
+        return " This is the end: undo can go no further back."
+    if went.next_back == 1:
+        return ""
+    what = "the beginning" if went.next_back == went.position else "the next state that is kept"
+    return f" From here, {what} lies {counted(went.next_back)} back: undo with steps: {went.next_back} goes there."
 
 
 async def branch(services: Services, session: Session, to: str | None, deadline: Deadline, owner: str) -> ToolResult:

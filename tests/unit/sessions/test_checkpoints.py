@@ -28,7 +28,6 @@ def test_the_oldest_automatic_ones_go_first_and_named_ones_stay() -> None:
     assert positions(checkpoints.backwards()) == [*range(11, 11 - MAX_AUTOMATIC, -1), 1]
     assert positions(checkpoints.named) == [1]
     assert not made[0].checkpoint.usable, "what is given up is dropped"
-    assert not checkpoints.reaches_start
 
 
 def test_kernels_that_hold_much_have_fewer_automatic_ones_but_always_the_newest() -> None:
@@ -91,7 +90,7 @@ def test_one_that_has_died_is_not_offered() -> None:
 def test_at_the_start_again_only_named_ones_are_left() -> None:
     checkpoints, made = filled((1, ""), (2, "a"))
     checkpoints.go_back_to_start()
-    assert (list(checkpoints), checkpoints.backwards(), checkpoints.reaches_start) == ([made[1]], [], True)
+    assert (list(checkpoints), checkpoints.backwards()) == ([made[1]], [])
 
 
 def test_everything_can_be_given_up() -> None:

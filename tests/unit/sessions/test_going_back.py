@@ -42,14 +42,14 @@ async def test_undo_after_undo_leads_to_the_beginning_and_says_when_it_is_reache
     async with keeping_runtime(tmp_path) as runtime:
         session = await run_cells(runtime, 3)
         steps = [await session.undo(soon()) for _ in range(2)]
-        assert [(went.cells, went.position, went.earliest, went.fresh) for went in steps] == [
-            (1, 2, 0, False),
-            (1, 1, 0, False),
+        assert [(went.cells, went.position, went.next_back, went.fresh) for went in steps] == [
+            (1, 2, 1, False),
+            (1, 1, 1, False),
         ]
         assert await shown(runtime, "a") == "1"
         await session.undo(soon())
         last = await session.undo(soon())
-        assert (last.cells, last.position, last.fresh) == (1, 0, True)
+        assert (last.cells, last.position, last.next_back, last.fresh) == (1, 0, 0, True)
         assert "KeyError" in await shown(runtime, "a")
         await session.undo(soon())
         with pytest.raises(CheckpointError, match="nothing to undo in this session: no cell has finished"):
@@ -60,19 +60,25 @@ async def test_undo_goes_as_far_as_checkpoints_are_kept_and_then_refuses(tmp_pat
     async with keeping_runtime(tmp_path) as runtime:
         session = await run_cells(runtime, 12)
         for position in range(11, 4, -1):
-            assert (await session.undo(soon())).position == position
-        with pytest.raises(CheckpointError, match="the end of what can be undone: the session has finished 5 cells"):
+            went = await session.undo(soon())
+            assert (went.position, went.next_back) == (position, 1 if position > 5 else 5)
+        with pytest.raises(CheckpointError, match="before the last cell is not kept") as refusal:
             await session.undo(soon())
-        assert await shown(runtime, "a") == "5"
+        assert refusal.value.hint == "undo with steps: 5 takes the session back to the beginning, with a fresh kernel."
+        assert (await session.undo(soon(), steps=5)).fresh
 
 
-async def test_undo_takes_more_back_when_the_cell_before_was_not_kept_and_counts_it(tmp_path: Path) -> None:
+async def test_undo_takes_no_more_back_than_was_asked_for_and_says_what_it_could(tmp_path: Path) -> None:
     async with keeping_runtime(tmp_path) as runtime:
         session = await run_cells(runtime, 1)
         kernel_in(session).prospect = COSTLY
         await call(runtime, ["a = 2", "a = 3"])
-        went = await session.undo(soon())
-        assert (went.cells, went.position) == (2, 1)
+        with pytest.raises(CheckpointError, match="before the last cell is not kept") as refusal:
+            await session.undo(soon())
+        assert refusal.value.hint == "undo with steps: 2 takes the session back to where it stood after 1 cell."
+        assert await shown(runtime, "a") == "3"
+        went = await session.undo(soon(), steps=3)
+        assert (went.cells, went.position) == (3, 1)
         assert await shown(runtime, "a") == "1"
 
 
@@ -131,7 +137,7 @@ async def test_a_named_state_outlives_a_reset_a_loss_and_an_undo_to_the_beginnin
         assert (await session.restore_to("two", soon())).position == 2
         assert await shown(runtime, "a") == "2"
         await session.restore_to("two", soon())
-        assert (await session.undo(soon())).fresh
+        assert (await session.undo(soon(), steps=2)).fresh
         assert (await session.restore_to("two", soon())).position == 2
 
 
@@ -260,7 +266,7 @@ async def test_undo_in_a_branch_ends_where_it_began(tmp_path: Path) -> None:
             await branch.undo(soon())
         await call(runtime, "a = 9", session="other")
         went = await branch.undo(soon())
-        assert (went.position, went.earliest) == (3, 3)
+        assert (went.position, went.next_back) == (3, 0)
         assert await shown(runtime, "a", session="other") == "3"
 
 

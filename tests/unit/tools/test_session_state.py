@@ -63,7 +63,7 @@ async def test_what_did_not_come_back_is_named(tmp_path: Path) -> None:
     assert (told(result).how, told(result).missing) == ("by_value", ["y"])
 
 
-async def test_an_undo_that_has_to_go_further_back_says_so(tmp_path: Path) -> None:
+async def test_an_undo_that_would_have_to_go_further_back_says_where_it_could_go(tmp_path: Path) -> None:
     backend = keeping()
     async with scripted_runtime(backend, tmp_path) as runtime:
         await call(runtime, "x = 1")
@@ -73,9 +73,13 @@ async def test_an_undo_that_has_to_go_further_back_says_so(tmp_path: Path) -> No
         await call(runtime, ["x = 2", "x = 3"])
         kernel.refusal = ""
         result = await ask(runtime, "undo")
-    assert result.text.startswith(
-        "Took back the last 2 cells of session 'default'. Asked for: 1 cell; the nearest checkpoint lies further back."
-    )
+        further = await ask(runtime, "undo", steps=2)
+    assert result.is_error
+    assert result.text.splitlines() == [
+        "Error: The state of before the last cell is not kept.",
+        "undo with steps: 2 takes the session back to where it stood after 1 cell.",
+    ]
+    assert further.text.startswith("Took back the last 2 cells of session 'default'. It stands after 1 cell.")
 
 
 async def test_a_branch_has_the_state_and_goes_its_own_way(tmp_path: Path) -> None:
