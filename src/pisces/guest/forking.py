@@ -17,7 +17,7 @@ import warnings
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
-    from typing import Any
+    from typing import Any, NoReturn
 
 MARK = "pisces-asleep"
 """Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
@@ -43,21 +43,24 @@ def expect_forks() -> None:
         warnings.filterwarnings("ignore", message=message, module=__name__.replace(".", r"\."))
 
 
-def fork_aside(tell: Callable[[int], None] = lambda pid: None) -> int:
+def fork_aside(
+    tell: Callable[[int], None] = lambda pid: None, refuse: Callable[[Exception], None] = lambda error: None
+) -> int:
     """Fork a copy. 0 in the copy; in the original the pid of a process that ends at once, and is to be reaped later.
 
     Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
-    Waiting for the process between would take four times as long as forking it. `tell` hears the pid of the copy, in
-    the process between.
+    Waiting for the process between would take four times as long as forking it. In the process between, `tell` hears
+    the pid of the copy; or `refuse` why there is none, and its exit status is 1. Raises what the first fork raises:
+    `OSError`, or anything if code of the user's has its hands in it.
     """
     mark = _open_mark()
     try:
         pid = fork_child()
-    except OSError:
+    except BaseException:
         _close(mark)
         raise
     if pid == 0:
-        _orphan_ourselves(tell)
+        _orphan_ourselves(tell, refuse)
     if pid:
         _close(mark)
         return pid
@@ -80,16 +83,22 @@ def fork_child() -> int:
     return pid
 
 
-def _orphan_ourselves(tell: Callable[[int], None]) -> None:
+def _orphan_ourselves(tell: Callable[[int], None], refuse: Callable[[Exception], None]) -> None:
     """In the process between: fork once more and end. Not `setpgid`, which would forbid the copy its own session."""
     try:
         os.setsid()
         copy = fork_child()
-        if copy:
-            tell(copy)
-            os._exit(0)
-    except BaseException:  # There is nobody to tell; the copy's socket closes, and that is heard.
-        os._exit(1)
+    except Exception as error:
+        _end_between(refuse, error, code=1)
+    if copy:
+        _end_between(tell, copy, code=0)
+
+
+def _end_between(say: Callable[[Any], None], what: object, *, code: int) -> NoReturn:
+    try:
+        say(what)
+    finally:
+        os._exit(code)
 
 
 def _open_mark() -> int:

@@ -1,7 +1,8 @@
 """A process that sleeps until it is wanted as a kernel: the template of new kernels, or a checkpoint of one.
 
 It waits on a socket of its own, to the host. Each time it is woken, a copy of it goes on as a kernel while it sleeps
-on: so it can be woken again and again, and what it holds in memory is shared by all that came from it.
+on: so it can be woken again and again, and what it holds in memory is shared by all that came from it. When the system
+refuses a copy, the host is told why, and nothing else has changed.
 It ends only by `os._exit`: what a program does at its end (removing temporary folders, say) is the live kernel's.
 """
 
@@ -65,8 +66,12 @@ class Sleeper:
             _close(fds)
 
     def _copy_ourselves(self) -> bool:
-        """True in the copy, which the host has been told of."""
-        between = forking.fork_aside(self._say_woken)
+        """True in the copy, which the host has been told of; or it has been told why there is none."""
+        try:
+            between = forking.fork_aside(self._say_woken, self._refuse)
+        except Exception as error:
+            self._refuse(error)
+            return False
         if between:
             _has_ended(between, 0)
             return False
@@ -77,9 +82,16 @@ class Sleeper:
     def _say_woken(self, pid: int) -> None:
         self._say({"type": "woken", "pid": pid, "start_time": processes.start_time(pid)})
 
+    def _refuse(self, error: Exception) -> None:
+        self._say({"type": "refused", "reason": str(error)})
+
     def _save_in_a_child(self, fd: int, seconds: float) -> None:
         """Write the variables; in a child, because it may hang, and because we may be wanted again."""
-        pid = forking.fork_child()
+        try:
+            pid = forking.fork_child()
+        except Exception as error:
+            self._refuse(error)
+            return
         if pid == 0:
             code = 1
             try:

@@ -2,6 +2,7 @@
 
 The copy has run a cell as well: the pages that any cell writes to are its own already. It waits on the template's
 socket, and takes one message; the template makes the next copy when it hears, through a pipe, that this one has gone.
+While the system refuses copies, whoever wants one is told why, and for each of them it is tried again.
 """
 
 from __future__ import annotations
@@ -35,17 +36,22 @@ class Template(Sleeper):
         wanted = False
         while True:
             gone, waiting = os.pipe()
-            between = forking.fork_aside()
+            try:
+                between = forking.fork_aside(refuse=self._refuse)
+            except Exception as error:
+                self._refuse(error)
+                between = -1
             if not between:
                 os.close(gone)
                 if not wanted:
                     self._warm_up()
                 return self._be_woken(waiting)
             os.close(waiting)
-            os.waitpid(between, 0)
-            self._wait_until(gone)
+            made = between > 0 and os.waitpid(between, 0)[1] == 0
+            if made:
+                self._wait_until(gone)
             os.close(gone)
-            wanted = self._rest()
+            wanted = self._is_wanted(_REST_MS if made else None)
 
     def _be_woken(self, waiting: int) -> Woken:
         """In the copy: wait for a message, and tell the host and the template that it has been taken."""
@@ -71,11 +77,23 @@ class Template(Sleeper):
         if any(fd == self._host.fileno() for fd, _ in poller.poll()):
             os._exit(0)
 
-    def _rest(self) -> bool:
-        """Leave the processor to the kernel that has just begun; True when somebody wants the next one already."""
+    def _is_wanted(self, rest: int | None) -> bool:
+        """Whether somebody wants a kernel already; until then, for so many milliseconds, leave others the processor."""
         poller = select.poll()
         poller.register(self._host, select.POLLIN)
-        return bool(poller.poll(_REST_MS))
+        return bool(poller.poll(rest))
+
+    def _refuse(self, error: Exception) -> None:
+        """There is no copy: take the message of whoever waits for one, and say why."""
+        if not self._is_wanted(0):
+            return
+        data, fds = receive_with_descriptors(self._host)
+        for fd in fds:
+            os.close(fd)
+        if not data:
+            os._exit(0)  # Nobody can wake us any more.
+        for _ in split_requests(self._buffer, data):
+            super()._refuse(error)
 
 
 def _nothing_to_save(fd: int) -> None:

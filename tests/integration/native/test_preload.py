@@ -6,12 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from pisces.errors import KernelStartError
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.native import zygote
 from pisces.kernels.native.backend import NativeBackend
 from pisces.kernels.native.kernel import NativeKernel
-from tests.fakes.drive import ok, plain_environment, value
-from tests.integration.native.keeping import soon
+from tests.fakes.drive import eventually, ok, plain_environment, value
+from tests.fakes.sleepers import supervisor_of, templates_below
+from tests.integration.native.keeping import pid_of, soon
 from tests.leftovers import COOKIE
 
 Start = Callable[..., Awaitable[NativeKernel]]
@@ -142,3 +144,22 @@ async def test_other_modules_to_preload_are_another_template(
     assert await value(with_it, "'slow' in __import__('sys').modules") == "True"
     assert await value(without, "'slow' in __import__('sys').modules") == "False"
     assert imports(tmp_path) == ["slow"]
+
+
+@pytest.mark.parametrize("which", ["True", "os.getsid(0) == os.getpid()"], ids=["first", "second"])
+async def test_a_template_that_is_refused_a_process_says_so_and_is_asked_again(
+    start: Start, module: Callable[[str, str], None], tmp_path: Path, which: str
+) -> None:
+    no_more = tmp_path / "no-more"
+    refuse = f"if os.path.exists({str(no_more)!r}) and {which}: raise BlockingIOError(11, 'no more processes')"
+    module("scarce", f"import os\nfork = os.fork\ndef refuse():\n    {refuse}\n    return fork()\nos.fork = refuse")
+    supervisor = supervisor_of(await pid_of(await start("scarce")))
+    await eventually(lambda: len(templates_below(supervisor)) == 2)
+    no_more.touch()
+    await start("scarce")  # It is the copy that was made before.
+    for _ in range(2):
+        with pytest.raises(KernelStartError, match="no more processes"):
+            await start("scarce")
+    no_more.unlink()
+    assert await value(await start("scarce"), "1 + 1") == "2"
+    assert imports(tmp_path) == ["scarce"]

@@ -1,8 +1,9 @@
-"""Sleeping copies in trouble: one that answers late, one that is not told of its own children."""
+"""Sleeping copies in trouble: one that answers late, is not told of its own children, or is refused a process."""
 
 import errno
 import os
 import signal
+from pathlib import Path
 
 import pytest
 
@@ -27,6 +28,22 @@ threading.Thread(target=work, daemon=True).start()
 named.wait(10)
 """
 """Has a native thread that a copy is known not to be able to start again."""
+
+REFUSED = """
+import os
+fork, x = os.fork, [41]
+def refuse():
+    if os.path.exists('no-more'):
+        raise BlockingIOError(11, 'no more processes')
+    return fork()
+os.fork = refuse
+"""
+"""Has every fork fail as long as there is a file of that name."""
+
+REFUSED_THE_SECOND = REFUSED.replace(
+    "os.path.exists('no-more')", "os.path.exists('no-more') and os.getsid(0) == os.getpid()"
+)
+"""The same for the second of two forks that make a copy: the process between leads a session, a sleeper does not."""
 
 
 @pytest.fixture
@@ -89,5 +106,25 @@ async def test_a_way_back_for_which_no_descriptor_is_left_can_be_tried_again(
         patch.setattr(kernel_module, "anonymous_file", refuse)
         with pytest.raises(KernelStartError, match="Too many open files"):
             await kernel.restore(kept, soon())
+    await kernel.restore(kept, soon())
+    assert await value(kernel, "x") == "[41]"
+
+
+@pytest.mark.parametrize("code", [REFUSED, REFUSED_THE_SECOND, REFUSED + LIKE_POLARS], ids=["first", "second", "save"])
+async def test_a_checkpoint_that_is_refused_a_process_says_so_and_can_be_woken_later(
+    kernel: NativeKernel, keep: Keep, tmp_path: Path, code: str
+) -> None:
+    await ok(kernel, code)
+    kept = await keep(kernel)
+    await kept.settled(soon())
+    await crash(kernel)
+    no_more = tmp_path / "no-more"
+    no_more.touch()
+    for _ in range(2):
+        with pytest.raises(KernelStartError, match="no more processes") as refused:
+            await kernel.restore(kept, soon())
+        assert "limits on processes" in refused.value.hint
+        assert kept.usable
+    no_more.unlink()
     await kernel.restore(kept, soon())
     assert await value(kernel, "x") == "[41]"

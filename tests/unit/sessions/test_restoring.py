@@ -114,6 +114,21 @@ async def test_when_no_checkpoint_wakes_the_state_is_lost_and_said_so(tmp_path: 
     assert (kernel_of(crashed).state, kernel_of(crashed).restore) == ("lost", None)
 
 
+async def test_a_named_checkpoint_that_would_not_wake_after_a_crash_can_be_gone_back_to_later(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        await call(runtime, "a = 1")
+        kernel = kernel_in(session_of(runtime))
+        await runtime.session("checkpoint", name="good")
+        for checkpoint in kernel.checkpoints:
+            checkpoint.broken = True
+        crashed = await call(runtime, CRASH)
+        kernel.checkpoints[1].broken = False
+        restored = await runtime.session("restore", name="good")
+        assert not restored.is_error, restored.text
+        assert await shown(runtime, "a") == "1"
+    assert kernel_of(crashed).state == "lost"
+
+
 async def test_a_first_cell_that_crashes_loses_nothing_but_counts_as_a_death(tmp_path: Path) -> None:
     async with keeping_runtime(tmp_path) as runtime:
         first = await call(runtime, CRASH)

@@ -18,7 +18,7 @@ from pisces.kernels.native.descriptors import open_files_limit
 from pisces.kernels.native.frames import CheckpointedFrame, DoneFrame, FrameDecoder, GuestFrame, encode_request
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.remains import end_remains
-from pisces.kernels.native.sleepers import Sleeper
+from pisces.kernels.native.sleepers import NO_PROCESSES, Sleeper
 from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote, open_sleeper
 from pisces.model.events import ProcessExit
 
@@ -200,9 +200,7 @@ class KernelProcess:
     def start_error(self) -> KernelStartError:
         """Why it did not come up, in its own words where it had any."""
         if self._refusal:
-            return KernelStartError(
-                f"Cannot fork a kernel: {self._refusal}", hint="End some programs, or raise the limits on processes."
-            )
+            return KernelStartError(f"Cannot fork a kernel: {self._refusal}", hint=NO_PROCESSES)
         self.order.feed("stderr", self.channels.read("stderr"))
         self.order.finish()
         words = "".join(text for name, text in self.order.take() if name == "stderr").strip()

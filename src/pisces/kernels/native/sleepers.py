@@ -22,6 +22,9 @@ from pisces.kernels.deadline import Deadline
 _ipc = logging.getLogger("pisces.ipc")
 _SAVE_SLACK = 2.0
 
+NO_PROCESSES = "End some programs, or raise the limits on processes."
+"""What to do when the system refuses to fork."""
+
 
 class Asleep(msgspec.Struct, frozen=True, tag_field="type", tag="asleep"):
     """A process sleeps and can be woken; what should be known of it before."""
@@ -45,6 +48,12 @@ class Saved(msgspec.Struct, frozen=True, tag_field="type", tag="saved"):
     """What could be written of its variables in the time given is written."""
 
 
+class Refused(msgspec.Struct, frozen=True, tag_field="type", tag="refused"):
+    """The system gives it no process for what it was asked; it sleeps on, and can be asked again."""
+
+    reason: str
+
+
 class Failed(msgspec.Struct, frozen=True, tag_field="type", tag="failed"):
     """The process cannot be what it was to be; it ends."""
 
@@ -53,7 +62,7 @@ class Failed(msgspec.Struct, frozen=True, tag_field="type", tag="failed"):
     """The module of `python.preload` that is the cause; empty when it is something else."""
 
 
-_decoder = msgspec.json.Decoder(Asleep | WokenCopy | Saved | Failed)
+_decoder = msgspec.json.Decoder(Asleep | WokenCopy | Saved | Refused | Failed)
 
 
 class Sleeper:
@@ -72,7 +81,7 @@ class Sleeper:
         self._asking = anyio.Lock()
         self._asked = 0
         self._answered = 0
-        self._answer: WokenCopy | Saved | None = None
+        self._answer: WokenCopy | Saved | Refused | None = None
         self.failure: Failed | None = None
         self.usable = True
 
@@ -113,7 +122,7 @@ class Sleeper:
             raise KernelStartError("The variables of the checkpoint could not be written", hint="")
 
     async def _ask(self, message: Mapping[str, Any], fds: Sequence[int]) -> WokenCopy | Saved | None:
-        """Its answer; None when it has ended.
+        """Its answer; None when it has ended. Raises `KernelStartError` when the system refuses it a process.
 
         It answers in the order in which it is asked. So an answer that comes after its asker was cancelled is told from
         the next one by being counted: taken for that, it would be the pid of another process.
@@ -124,7 +133,10 @@ class Sleeper:
             number = self._asked
             while self._answered < number and self.usable:
                 await self._hear()
-            return self._answer if self._answered == number else None
+            answer = self._answer if self._answered == number else None
+        if isinstance(answer, Refused):
+            raise KernelStartError(f"Cannot fork a kernel: {answer.reason}", hint=NO_PROCESSES)
+        return answer
 
     def close(self) -> None:
         """Give it up: the process ends."""
@@ -184,7 +196,7 @@ class Sleeper:
         match message:
             case Asleep():
                 self._asleep = message
-            case WokenCopy() | Saved():
+            case WokenCopy() | Saved() | Refused():
                 self._answered += 1
                 self._answer = message
             case Failed():
