@@ -134,3 +134,15 @@ async def test_a_session_with_many_checkpoints_leaves_nothing_when_it_is_closed(
     await eventually(lambda: len(checkpoints_below(supervisor)) == 11)
     await session(runtime, "close")
     await eventually(lambda: not checkpoints_below(supervisor))
+
+
+async def test_variables_can_be_listed_right_after_the_kernel_was_killed(runtime: Runtime) -> None:
+    pid = int((await call(runtime, f"x = 41\n{PID}")).text)
+    (found,) = pool_of(runtime).sessions
+    (kept,) = found.state.checkpoints
+    await kept.checkpoint.settled(Deadline.after(10))
+    os.kill(pid, signal.SIGKILL)
+    listed = await session(runtime, "variables")
+    assert not listed.is_error, listed.text
+    assert "x" in listed.text
+    assert kernel_of(await call(runtime, "x")).state == "restored"

@@ -15,7 +15,7 @@ from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyResta
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import KernelState, Restore, VariableChanges
+from pisces.model.events import KernelState, Restore, Variable, VariableChanges
 from pisces.model.results import KernelInfo, Phase
 from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.checkpoints import Kept
@@ -289,11 +289,19 @@ class Session(Turns):
             await self.recover_if_dead()
             if self.kernel is not None and not isinstance(self.kernel, Inspecting):
                 return self.state.names.listed()
-            found = () if self.kernel is None else await self.kernel.variables(deadline)
+            found = await self._list_variables(deadline)
             self.state.names.replace(found)
             return VariableList(found)
         finally:
             self.leave_turn()
+
+    async def _list_variables(self, deadline: Deadline) -> tuple[Variable, ...]:
+        """Asked again of the kernel that takes its place, if this one turns out to have ended."""
+        try:
+            return await self.kernel.variables(deadline) if isinstance(self.kernel, Inspecting) else ()
+        except KernelGone:
+            await self.recover_if_dead()
+            return await self.kernel.variables(deadline) if isinstance(self.kernel, Inspecting) else ()
 
     def able_to_keep(self, kernel: Kernel) -> Checkpointing:
         """The kernel, as one that keeps its state. Raises `CheckpointError` if it cannot."""

@@ -129,6 +129,26 @@ async def test_a_named_checkpoint_that_would_not_wake_after_a_crash_can_be_gone_
     assert kernel_of(crashed).state == "lost"
 
 
+async def test_variables_of_a_kernel_whose_end_was_not_heard_of_are_those_of_the_one_that_came_back(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        await call(runtime, "a = 1")
+        kernel = kernel_in(session_of(runtime))
+        heard, is_alive = iter([True]), kernel.is_alive
+
+        async def not_heard_at_first() -> bool:
+            return next(heard, False) or await is_alive()
+
+        monkeypatch.setattr(kernel, "is_alive", not_heard_at_first)
+        kernel.die(ProcessExit(signal=signal.SIGKILL))
+        listed = await runtime.session("variables")
+        told = await call(runtime, "b = 2")
+    assert not listed.is_error, listed.text
+    assert "a: int" in listed.text
+    assert kernel_of(told).state == "restored"
+
+
 async def test_a_first_cell_that_crashes_loses_nothing_but_counts_as_a_death(tmp_path: Path) -> None:
     async with keeping_runtime(tmp_path) as runtime:
         first = await call(runtime, CRASH)

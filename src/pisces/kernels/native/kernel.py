@@ -228,6 +228,7 @@ class NativeKernel:
                     if process.lists_under_way <= 0:  # Else it is one that was asked for before, and came too late.
                         return listed.variables
         except (ConnectionError, KernelStartError) as error:
+            await process.end()  # How it ended may not have been heard yet.
             raise KernelGone("The kernel has ended") from error
         raise DeadlineExceeded("The kernel did not list its variables in time")
 
