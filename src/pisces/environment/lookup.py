@@ -6,6 +6,7 @@ from pathlib import Path
 
 import msgspec
 
+from pisces.environment.candidates import explicit_candidate
 from pisces.environment.interpreter import Interpreter, Search, TimeLeft, resolve_interpreter
 from pisces.environment.kernel_environment import kernel_environment
 from pisces.environment.probe_cache import ProbeCache
@@ -33,6 +34,12 @@ class InterpreterLookup:
     def known(self, named: str | None) -> Interpreter | None:
         """The interpreter, if it was found before."""
         return self._found.get(named or "")
+
+    def path_of(self, named: str) -> str:
+        """Where that path or command leads from here; nothing is run to find out."""
+        path = explicit_candidate(named, str(self._search.cwd), self._search.environ).path
+        known = self.known(named) or self.known(path)
+        return known.path if known else path
 
     def forget(self, named: str | None) -> None:
         """Look again next time, and ask rather than believe the cache: what was found did not work."""

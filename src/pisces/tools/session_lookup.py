@@ -15,7 +15,8 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
     open_ones = [session for session in services.pool.sessions if not session.closed]
     found = [session for session in open_ones if session.key.id == name]
     if kernel is not None:
-        found = [session for session in found if session.key.interpreter == kernel]
+        path = services.interpreters.path_of(kernel)
+        found = [session for session in found if session.key.interpreter in (kernel, path)]
     for narrower in (
         [session for session in found if owner in session.owners],
         [session for session in found if session.key.cwd == services.cwd],

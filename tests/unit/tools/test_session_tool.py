@@ -1,5 +1,6 @@
 """The `session` tool: what it takes, what there is, and what it does to a running call."""
 
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +16,7 @@ from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.tools.base import CallContext
 from pisces.tools.session_params import TAKEN
-from tests.fakes.drive import PATIENCE
+from tests.fakes.drive import PATIENCE, plain_environment
 from tests.fakes.remembering import remembering
 from tests.fakes.runtimes import begin, call, details, pool_of, scripted_runtime
 
@@ -161,8 +162,6 @@ async def test_an_owner_with_a_session_of_its_own_means_that_one(tmp_path: Path)
 
 
 async def test_two_sessions_of_one_name_are_told_apart_by_their_interpreter(tmp_path: Path) -> None:
-    import sys
-
     other = tmp_path / "python"
     other.symlink_to(sys.executable)
     async with scripted_runtime(remembering, tmp_path) as runtime:
@@ -175,6 +174,24 @@ async def test_two_sessions_of_one_name_are_told_apart_by_their_interpreter(tmp_
     assert "There are 2 sessions 'default', with the interpreters" in unclear.text
     assert not clear.is_error
     assert [session.interpreter for session in left] == interpreters[:1]
+
+
+@pytest.mark.parametrize("named", ["other-python", "bin/other-python", "~/bin/other-python"])
+async def test_a_session_is_found_by_whatever_leads_to_its_interpreter(tmp_path: Path, named: str) -> None:
+    other = tmp_path / "bin" / "other-python"
+    other.parent.mkdir()
+    other.symlink_to(sys.executable)
+    environ = plain_environment(PATH=str(other.parent), HOME=str(tmp_path), PI_PYTHON_SKIP_CHECK="1")
+    settings = {"python": {"interpreter": sys.executable}}
+    backend = MemoryBackend(remembering)
+    async with Runtime(cwd=tmp_path, settings=settings, environ=environ, backend=backend) as runtime:
+        await call(runtime, "x = 1")
+        await call(runtime, "x = 2", kernel=str(other))
+        closed = await ask(runtime, "close", kernel=named)
+        left = told(await ask(runtime, "list")).sessions
+    assert not closed.is_error, closed.text
+    assert str(other) not in [session.interpreter for session in left]
+    assert len(left) == 1
 
 
 async def test_the_tools_fit_into_a_small_part_of_a_context(tmp_path: Path) -> None:
