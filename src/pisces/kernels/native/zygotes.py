@@ -21,14 +21,20 @@ class ZygotePool:
     async def get(self, spec: LaunchSpec, deadline: Deadline) -> Zygote:
         """A living supervisor for this interpreter and environment."""
         key = (spec.interpreter, tuple(sorted(spec.env.items())), spec.preload)
-        async with self._starting.setdefault(key, anyio.Lock()):
-            await self._clear_ended()
-            zygote = self._zygotes.get(key)
-            if zygote is None:
-                zygote = Zygote(spec.interpreter, spec.env, preload=spec.preload, idle=self._idle)
-                await zygote.start(deadline)
-                self._zygotes[key] = zygote
-            return zygote
+        lock = self._starting.setdefault(key, anyio.Lock())
+        try:
+            async with lock:
+                await self._clear_ended()
+                zygote = self._zygotes.get(key)
+                if zygote is None:
+                    zygote = Zygote(spec.interpreter, spec.env, preload=spec.preload, idle=self._idle)
+                    await zygote.start(deadline)
+                    self._zygotes[key] = zygote
+                return zygote
+        finally:
+            # A host that lives for weeks sees many environments. A lock that is held by now is cleared by its holder.
+            if self._starting.get(key) is lock and not lock.locked():
+                del self._starting[key]
 
     async def _clear_ended(self) -> None:
         """Collect those that have ended, of which a host that lives for weeks may have many."""
