@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from . import fork_losses, fork_safety, processes
+from . import fork_losses, fork_safety, ipython_scripts, processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,4 +42,5 @@ def lost_variables(namespace: dict[str, Any], reserved: Collection[str]) -> list
     """The variables that hold something which did not come along; what can be mended is mended."""
     own = {name: value for name, value in namespace.items() if name not in reserved and name[:1] != "_"}
     fork_losses.revive_executors(own)
+    ipython_scripts.forget_loop()
     return fork_losses.lost_objects(own)[:_MOST_NAMED]

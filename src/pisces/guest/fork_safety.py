@@ -12,6 +12,8 @@ import re
 import sys
 import threading
 
+from . import ipython_scripts
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -152,8 +154,8 @@ def _other_threads() -> list[str]:
 
 
 def _is_expendable(thread: threading.Thread) -> bool:
-    """Whether nobody misses it: ours, those of the event loop, which a copy makes anew, tqdm's that only watches."""
-    if thread.name in _OWN_THREADS or thread.name.startswith("asyncio_"):
+    """Whether nobody misses it: ours, those of event loops that a copy makes anew, tqdm's that only watches."""
+    if thread.name in _OWN_THREADS or thread.name.startswith("asyncio_") or ipython_scripts.runs_scripts(thread):
         return True
     return type(thread).__module__.partition(".")[0] == "tqdm"
 

@@ -86,6 +86,15 @@ async def test_a_thread_pool_can_be_used_again(kernel: NativeKernel, keep: Keep)
     assert await value(kernel, "pool.submit(abs, -3).result(timeout=10)") == "3"
 
 
+async def test_a_script_can_run_after_one_of_before(start: StartKernel, ipython_python: str, keep: Keep) -> None:
+    kernel = await start(ipython_python)
+    assert (await ok(kernel, "%%bash\necho first")).stdout == "first\n"
+    kept = await keep(kernel)
+    for _ in range(2):
+        assert (await crash_and_come_back(kernel, kept)).missing == ()
+        assert (await ok(kernel, "%%bash\necho second")).stdout == "second\n"
+
+
 async def test_awaiting_works_and_new_tasks_go_on_between_cells(kernel: NativeKernel, keep: Keep) -> None:
     await ok(kernel, "import asyncio\nawait asyncio.sleep(0)")
     kept = await keep(kernel)
