@@ -148,12 +148,33 @@ async def test_a_kernel_whose_supervisor_is_killed_is_lost_and_replaced(plain_py
     assert result.text.endswith("2")
 
 
+SHARE = """
+from multiprocessing.shared_memory import SharedMemory
+m = SharedMemory(create=True, size=1)
+print(m.name, flush=True)
+"""
+
+
 async def test_shared_memory_that_a_cell_left_is_removed_with_its_kernel(plain_python: str, tmp_path: Path) -> None:
-    code = (
-        "from multiprocessing.shared_memory import SharedMemory\nm = SharedMemory(create=True, size=1)\nprint(m.name)"
-    )
     async with runtime_on(plain_python, tmp_path) as runtime:
-        block = (await call(runtime, code)).text
+        block = (await call(runtime, SHARE)).text
         assert block in os.listdir(SHARED_MEMORY)
         await call(runtime, "1", reset=True)
         assert block not in os.listdir(SHARED_MEMORY)
+
+
+async def test_shared_memory_of_a_cell_that_was_taken_back_is_removed(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        block = (await call(runtime, SHARE)).text
+        assert block in os.listdir(SHARED_MEMORY)
+        await runtime.session("undo")
+        await eventually(lambda: block not in os.listdir(SHARED_MEMORY))
+
+
+async def test_shared_memory_is_removed_after_a_crash_beside_workers(plain_python: str, tmp_path: Path) -> None:
+    workers = "import multiprocessing, os\npool = multiprocessing.get_context('fork').Pool(1)\nos._exit(1)"
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        text = (await call(runtime, SHARE + workers)).text
+        block = next(line for line in text.splitlines() if line.startswith("psm_"))
+        await eventually(lambda: block not in os.listdir(SHARED_MEMORY))

@@ -209,18 +209,7 @@ class Supervisor:
             if kernel is not None and kernel.alive:
                 kernel.alive = False
                 self._report_exit(kernel, status)
-                if status == 0:
-                    self._let_trackers_finish(kernel)
                 self._clear_family(kernel)
-
-    def _let_trackers_finish(self, kernel: _Kernel) -> None:
-        """After a good end: what multiprocessing has started to remove shared memory that was left does so now."""
-        family = self._family(kernel)
-        trackers = {pid for pid in family if processes.tracks_resources(pid)}
-        if trackers:
-            for pid in family - trackers:
-                processes.kill(pid)  # A tracker waits until all who could need it have gone.
-            self._collect(trackers)
 
     def _end_the_greedy(self) -> None:
         """End each kernel that uses more memory than it may, with all it started."""
@@ -237,7 +226,7 @@ class Supervisor:
     def _end(self, kernel: _Kernel, cause: str = "") -> None:
         """End it with all it started; `cause` is why, as the host tells it: a clause, the kernel its subject."""
         family = self._family(kernel)
-        for pid in (kernel.pid, *family):
+        for pid in (kernel.pid, *_without_trackers(family)):
             processes.kill(pid)
         status = _status_of_killed(kernel.pid)
         kernel.alive = False
@@ -255,18 +244,18 @@ class Supervisor:
 
     def _clear_family(self, kernel: _Kernel) -> None:
         """End what a dead kernel has left; it may fork while we look, so look until nothing is found."""
-        for _ in range(_KILL_ROUNDS):
+        for round_number in range(_KILL_ROUNDS):
             family = self._family(kernel)
             if not family:
                 break
-            for pid in family:
+            for pid in family if round_number else _without_trackers(family):
                 processes.kill(pid)
             self._collect(family)
         del self._kernels[kernel.name]
         self._send({"type": "cleared", "kernel": kernel.name})
 
     def _collect(self, pids: set[int]) -> None:
-        """Wait a moment for killed orphans, so that they are not found again."""
+        """Wait a moment for orphans that end, so that they are not found again."""
         deadline = time.monotonic() + 1.0
         for pid in pids:
             while time.monotonic() < deadline:
@@ -282,9 +271,9 @@ class Supervisor:
     def _end_everything(self) -> None:
         """Until there is no child left: whatever loses its parent becomes one."""
         self._kernels.clear()
-        for _ in range(_KILL_ROUNDS):
+        for round_number in range(_KILL_ROUNDS):
             below = processes.descendants(os.getpid())
-            for pid in below:
+            for pid in below if round_number else _without_trackers(below):
                 processes.kill(pid)
             self._collect(below)
             try:
@@ -297,6 +286,11 @@ class Supervisor:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
         except (BrokenPipeError, ConnectionResetError):
             self._running = False
+
+
+def _without_trackers(family: set[int]) -> set[int]:
+    """All but what multiprocessing started to remove shared memory: it does so when all who could need it have gone."""
+    return {pid for pid in family if not processes.tracks_resources(pid)}
 
 
 def _status_of_killed(pid: int) -> int:
