@@ -88,7 +88,9 @@ class PythonSettings(_Group, frozen=True):
     ] = "auto"
     checkpoint_max_mb: Annotated[
         int,
-        Meta(ge=1, le=1024 * 1024, description="Memory of a kernel, in MiB, above which its state is not kept."),
+        Meta(
+            ge=1, le=1024 * 1024, description="Resident memory of a kernel, in MiB, above which its state is not kept."
+        ),
     ] = 4096
     retry_on_crash: Annotated[
         Literal["safe", "once", "never"],
