@@ -1,4 +1,4 @@
-"""Reading a journal: all of it, or what has been added since the last time."""
+"""Reading a journal: its own entries, or those of the sessions that it is a branch of too."""
 
 from pathlib import Path
 
@@ -16,8 +16,6 @@ class Reading(msgspec.Struct, frozen=True):
     """What a journal has to say, and what of it could not be understood."""
 
     entries: tuple[AnyEntry, ...]
-    offset: int
-    """Where to read on next time: behind the last whole line."""
     torn: int = 0
     """Lines that are damaged. A last line without its end is not counted: it may still be on its way."""
     unknown: int = 0
@@ -26,16 +24,15 @@ class Reading(msgspec.Struct, frozen=True):
     """Journals of sessions that this one is a branch of, and that are no longer there."""
 
 
-def read_journal(path: Path, *, offset: int = 0, end: int | None = None) -> Reading:
-    """The entries of a journal, from `offset` to the last whole line that ends no later than `end`.
+def read_journal(path: Path, *, end: int | None = None) -> Reading:
+    """The entries of a journal, up to the last whole line that ends no later than at byte `end`.
 
     Raises `JournalError` when there is no such file, or it cannot be read.
     """
     entries: list[AnyEntry] = []
-    torn = unknown = 0
+    torn = unknown = offset = 0
     try:
         with path.open("rb") as file:
-            file.seek(offset)
             for line in file:
                 if not line.endswith(b"\n") or (end is not None and offset + len(line) > end):
                     break
@@ -51,13 +48,13 @@ def read_journal(path: Path, *, offset: int = 0, end: int | None = None) -> Read
             f"The journal {path} cannot be read: {error.strerror or error}",
             hint="Journals are kept for `output.keepDays` days, and begin with the first cell of a session.",
         ) from error
-    return Reading(tuple(entries), offset, torn, unknown)
+    return Reading(tuple(entries), torn, unknown)
 
 
 def read_with_origins(path: Path) -> Reading:
     """The entries of a journal behind those of the sessions that it is a branch of, each up to its branch point.
 
-    The offset is that of the journal itself. An origin that is no longer there is named in `missing`.
+    An origin that is no longer there is named in `missing`.
     """
     reading = read_journal(path)
     point = _branch_point(reading)
@@ -69,10 +66,7 @@ def read_with_origins(path: Path) -> Reading:
         except JournalError:
             return msgspec.structs.replace(reading, missing=(point.journal,))
         reading = Reading(
-            origin.entries + reading.entries,
-            reading.offset,
-            origin.torn + reading.torn,
-            origin.unknown + reading.unknown,
+            origin.entries + reading.entries, origin.torn + reading.torn, origin.unknown + reading.unknown
         )
         point = _branch_point(origin)
     return reading
