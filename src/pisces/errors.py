@@ -11,6 +11,7 @@ PiscesError                 has `.hint`: what to do about it
 │   ├── KernelGone          a kernel's process or channel has ended
 │   └── CheckpointError     a kernel's state could not be kept, or not be gone back to
 ├── SessionError
+│   ├── NoSuchSession       no session of that name is there
 │   ├── SessionClosed       the session or the pool takes no more runs
 │   └── TooManyRestarts     fresh kernels keep dying
 └── DeadlineExceeded        the time of the call ran out
@@ -74,6 +75,10 @@ class CheckpointError(KernelError):
 
 class SessionError(PiscesError):
     """A session could not take the run."""
+
+
+class NoSuchSession(SessionError):
+    """There is no session of the name that was given."""
 
 
 class SessionClosed(SessionError):

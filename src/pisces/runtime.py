@@ -121,7 +121,15 @@ class Runtime:
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
         jobs = Jobs(self._tasks, leave=self._pool.leave)
-        self._services = Services(self.settings, str(self.cwd), self._pool, self.artifacts, self.interpreters, jobs)
+        self._services = Services(
+            settings=self.settings,
+            cwd=str(self.cwd),
+            pool=self._pool,
+            artifacts=self.artifacts,
+            interpreters=self.interpreters,
+            jobs=jobs,
+            journals=self.paths.journals,
+        )
         self._tools = make_tools(self._services)
         self._tasks.start_soon(self._pool.maintain)
         self._tasks.start_soon(self._prune)

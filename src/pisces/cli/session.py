@@ -1,4 +1,4 @@
-"""`pisces session`: the sessions that outlive a command. Each command here is an action of the `session` tool."""
+"""`pisces session`: the sessions that outlive a command. Each command but `past` is an action of the `session` tool."""
 
 import os
 from typing import Final
@@ -42,6 +42,19 @@ def list_sessions(*, as_json: bool) -> int:
     from pisces.cli.session_call import list_all
 
     return list_all(as_json=as_json)
+
+
+@session.command(short_help="List the sessions of the past too.")
+@click.option("--all", "every", is_flag=True, help="All of them, not only the newest 50.")
+@click.option("--json", "as_json", is_flag=True, help="Print it as one JSON object.")
+def past(*, every: bool, as_json: bool) -> int:
+    """List the sessions that have a journal, the newest first: when each began and ended, its cells and its folder.
+
+    `pisces session export NAME` makes a notebook of one. No host is needed for either.
+    """
+    from pisces.cli.session_past import list_past
+
+    return list_past(every=every, as_json=as_json)
 
 
 @session.command(short_help="Keep the state of now under a name.")
@@ -122,11 +135,11 @@ def interrupt(name: str, *, as_json: bool) -> int:
 def export(name: str, path: str | None, *, as_json: bool) -> int:
     """Write what happened in SESSION as a Jupyter notebook, outputs and pictures included.
 
-    FILE is SESSION.ipynb in the folder at hand unless given.
+    FILE is SESSION.ipynb in the folder at hand unless given. Of a session that is gone, the newest journal is taken.
     """
-    from pisces.cli.session_call import manage
+    from pisces.cli.session_past import export_session
 
-    return manage("export", {"session": name, "path": os.path.abspath(path or f"{name}.ipynb")}, as_json=as_json)
+    return export_session(name, os.path.abspath(path or f"{name}.ipynb"), as_json=as_json)
 
 
 @session.command(short_help="End sessions.")

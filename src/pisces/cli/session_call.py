@@ -20,11 +20,18 @@ from pisces.model.results import TextBlock, ToolResult
 _NO_HOST: Final = "There is no session: the background host is not running."
 
 
+class NoHost(PiscesError):
+    """There is no host, so there is no session; nothing was done."""
+
+    def __init__(self) -> None:
+        super().__init__(_NO_HOST, hint="`pisces run --session NAME` starts it, and makes a session.")
+
+
 def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bool = False) -> int:
-    """Do something about a session, show the answer, and return the exit code."""
+    """Do something about a session, show the answer, and return the exit code. Raises `NoHost`."""
     client = _host()
     if client is None:
-        raise PiscesError(_NO_HOST, hint="`pisces run --session NAME` starts it, and makes a session.")
+        raise NoHost
     raw, signalled = _call(client, action, params)
     _print(raw, as_json=as_json)
     return signalled or _exit_code(msgspec.json.decode(raw), cancels=cancels)
@@ -69,7 +76,7 @@ def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[b
         try:
             return bytes(client.call(call)), signals.exit_code
         except HostEnding:
-            raise PiscesError(_NO_HOST) from None
+            raise NoHost from None
         except HostGone:
             raise PiscesError(
                 f"The background host ended before it had answered: whether `{action}` was done is not known.",

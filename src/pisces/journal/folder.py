@@ -2,16 +2,24 @@
 
 import os
 import time
+from collections.abc import Collection, Iterable
+from itertools import islice
 from pathlib import Path
+from typing import Final, Literal
 
 import msgspec
 
 from pisces.journal.entries import SUFFIX, SessionBegan, SessionClosed
+from pisces.journal.holding import is_held
 from pisces.journal.line import decode_line
 from pisces.output.artifacts import remove_if_empty, safe_name
 
 _SECONDS_PER_DAY = 86_400
 _CELL = b'{"type":"CellBegan",'
+
+JournalState = Literal["live", "closed", "not_closed", "unknown"]
+"""Whether the session goes on, ended in good order, or ended without a word; unknown where files cannot be locked."""
+_STATES: Final[dict[bool | None, JournalState]] = {True: "live", False: "not_closed", None: "unknown"}
 
 
 class JournalInfo(msgspec.Struct, frozen=True):
@@ -22,7 +30,9 @@ class JournalInfo(msgspec.Struct, frozen=True):
     began: float
     """Seconds since 1970, UTC."""
     ended: float | None
-    """None while it goes on, and when its host ended without a word."""
+    """None unless it ended in good order."""
+    state: JournalState
+    last_written: float
     cells: int
     """How many cells were sent to a kernel."""
     cwd: str = ""
@@ -34,10 +44,27 @@ def journal_path(root: Path, session: str) -> Path:
     return root / safe_name(session) / f"{moment}-{os.urandom(4).hex()}{SUFFIX}"
 
 
-def list_journals(root: Path) -> list[JournalInfo]:
-    """Every session that has a journal here, the newest first. A file that is not a journal is passed over."""
-    found = [info for path in root.glob(f"*/*{SUFFIX}") if (info := _look_at(path)) is not None]
-    return sorted(found, key=lambda info: info.began, reverse=True)
+def list_journals(root: Path, *, limit: int | None = None) -> list[JournalInfo]:
+    """The sessions that have a journal here, the newest first, all or so many of them.
+
+    A file that cannot be read, or is not a journal, is passed over.
+    """
+    found = (_look_at(path, first) for path, first in _newest_first(root.glob(f"*/*{SUFFIX}")))
+    return list(islice((info for info in found if info is not None), limit))
+
+
+def newest_journal(
+    root: Path, session: str, *, cwd: str | None = None, interpreters: Collection[str] = ()
+) -> JournalInfo | None:
+    """The newest journal of a session of that name; None when there is none.
+
+    Of several, those of sessions that were made in `cwd` are meant. If interpreters are given, it has one of them.
+    """
+    every = _newest_first((root / safe_name(session)).glob(f"*{SUFFIX}"))
+    named = [head for head in every if head[1].session == session]
+    fitting = [head for head in named if not interpreters or head[1].interpreter in interpreters]
+    chosen = sorted(fitting, key=lambda head: head[1].cwd != cwd)  # Those of one folder stay in their order.
+    return next((info for path, first in chosen if (info := _look_at(path, first)) is not None), None)
 
 
 def prune_journals(root: Path, keep_days: float) -> int:
@@ -50,21 +77,36 @@ def prune_journals(root: Path, keep_days: float) -> int:
     return len(stale)
 
 
-def _look_at(path: Path) -> JournalInfo | None:
-    """Without understanding every line: only the first and the last are decoded."""
-    cells, line = 0, b""
+def _newest_first(paths: Iterable[Path]) -> list[tuple[Path, SessionBegan]]:
+    """Those that are journals, each with its first line. Only that is read."""
+    heads = [(path, first) for path in paths if (first := _first_line(path)) is not None]
+    return sorted(heads, key=lambda head: head[1].time, reverse=True)
+
+
+def _first_line(path: Path) -> SessionBegan | None:
     try:
         with path.open("rb") as file:
             first = _decoded(file.readline())
+    except OSError:
+        return None
+    return first if isinstance(first, SessionBegan) else None
+
+
+def _look_at(path: Path, first: SessionBegan) -> JournalInfo | None:
+    """Without understanding every line: only the last is decoded."""
+    cells, line = 0, b""
+    try:
+        with path.open("rb") as file:
+            held = is_held(file.fileno())
+            last_written = os.fstat(file.fileno()).st_mtime
             for line in file:
                 cells += line.startswith(_CELL)
-    except FileNotFoundError:  # It was pruned just now.
-        return None
-    if not isinstance(first, SessionBegan):
+    except OSError:  # It was pruned just now.
         return None
     last = _decoded(line)
     ended = last.time if isinstance(last, SessionClosed) else None
-    return JournalInfo(first.session, path, first.time, ended, cells, first.cwd)
+    state: JournalState = "closed" if ended is not None else _STATES[held]
+    return JournalInfo(first.session, path, first.time, ended, state, last_written, cells, first.cwd)
 
 
 def _decoded(line: bytes) -> object:

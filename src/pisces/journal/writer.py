@@ -4,6 +4,7 @@ import logging
 import os
 from pathlib import Path
 
+from pisces.journal.holding import hold
 from pisces.settings.paths import make_private
 
 _log = logging.getLogger(__name__)
@@ -64,4 +65,6 @@ class JournalFile:
             return self._open_private()
 
     def _open_private(self) -> int:
-        return os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC, 0o600)
+        hold(descriptor)
+        return descriptor

@@ -70,4 +70,6 @@ class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     """Whether a cell runs, and the variables are those of before it."""
     artifact_id: str = ""
     path: str = ""
+    from_journal: bool = False
+    """Whether the session is not here any more, and what was exported is what its journal has of it."""
     is_error: bool = False

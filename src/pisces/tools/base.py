@@ -1,6 +1,7 @@
 """What a tool is, and what a call of one gets to work with."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Protocol
 
 import anyio
@@ -24,6 +25,8 @@ class Services(msgspec.Struct, frozen=True):
     artifacts: ArtifactStore
     interpreters: InterpreterLookup
     jobs: Jobs
+    journals: Path
+    """The folder of what happened in each session, those of the past included."""
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):

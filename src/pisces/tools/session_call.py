@@ -6,7 +6,9 @@ Above is `session`; the other files of this name have the actions, by their subj
 from collections.abc import Awaitable, Callable, Mapping
 from typing import Any, TypeVar
 
-from pisces.errors import DeadlineExceeded, InvalidCall, PiscesError
+from anyio import to_thread
+
+from pisces.errors import DeadlineExceeded, InvalidCall, NoSuchSession, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
 from pisces.model.sessions import SessionAction, SessionDetails
@@ -18,9 +20,9 @@ from pisces.tools.job_text import busy_notice
 from pisces.tools.python import DEFAULT_SESSION, DEFAULT_TIMEOUT
 from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
 from pisces.tools.schema import parse_params
-from pisces.tools.session_export import export, notebook_path
+from pisces.tools.session_export import export, export_past, notebook_path
 from pisces.tools.session_list import list_sessions
-from pisces.tools.session_lookup import find_session
+from pisces.tools.session_lookup import find_past_session, find_session
 from pisces.tools.session_output import OutputPart, artifact_output, job_output
 from pisces.tools.session_params import SessionParams, check
 from pisces.tools.session_result import told
@@ -128,7 +130,15 @@ class _SessionCall:
 
     async def _export(self) -> ToolResult:
         target = notebook_path(self._services.cwd, _needed(self._params.path))
-        return await export(self._find(), target)
+        try:
+            session = self._find()
+        except NoSuchSession:
+            name = self._params.session or DEFAULT_SESSION
+            past = await to_thread.run_sync(find_past_session, self._services, name, self._params.kernel)
+            if past is None:
+                raise
+            return await to_thread.run_sync(export_past, past, target)
+        return await export(session, target)
 
     async def _interrupt(self) -> ToolResult:
         session = self._find()

@@ -1,7 +1,6 @@
 """The action `list`: every session, as it is now."""
 
 import time
-from datetime import UTC, datetime
 
 from pisces.kernels.base import Checkpointing
 from pisces.model.results import ToolResult
@@ -10,7 +9,7 @@ from pisces.sessions.jobs import Jobs
 from pisces.sessions.session import Session
 from pisces.tools.base import Services
 from pisces.tools.job_text import duration
-from pisces.tools.session_result import counted, told
+from pisces.tools.session_result import counted, moment, told
 
 
 def list_sessions(services: Services) -> ToolResult:
@@ -33,12 +32,7 @@ def _describe(session: Session, jobs: Jobs) -> SessionInfo:
         generation=session.generation,
         cells=session.position,
         automatic_checkpoints=sum(not kept.name for kept in checkpoints),
-        checkpoints=tuple(
-            CheckpointInfo(
-                kept.name, kept.position, datetime.fromtimestamp(kept.made_at, UTC).isoformat(timespec="seconds")
-            )
-            for kept in checkpoints.named
-        ),
+        checkpoints=tuple(CheckpointInfo(kept.name, kept.position, moment(kept.made_at)) for kept in checkpoints.named),
         jobs=tuple(job.id for job in jobs.listed(session) if job.running and job.subject.session is session),
         memory_mb=_memory(session),
     )

@@ -2,13 +2,14 @@
 
 from collections.abc import Sequence
 
-from pisces.errors import SessionError
+from pisces.errors import NoSuchSession, SessionError
+from pisces.journal.folder import JournalInfo, newest_journal
 from pisces.sessions.session import Session
 from pisces.tools.base import Services
 
 
 def find_session(services: Services, owner: str, name: str, kernel: str | None = None) -> Session:
-    """The session of that name. Raises `SessionError` when there is none, or more than one, with those there are.
+    """The session of that name. Raises `NoSuchSession` with those there are, or `SessionError` when several are meant.
 
     Of several, those that the caller holds are meant, and of these the ones of the folder at hand.
     """
@@ -23,7 +24,7 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
     ):
         found = [session for session in found if session in narrower] or found
     if not found:
-        raise SessionError(
+        raise NoSuchSession(
             f"There is no session {name!r}{f' with the interpreter {kernel}' if kernel else ''}. "
             f"Sessions: {_names(open_ones) or 'none'}",
             hint="The python tool makes a session with its first call.",
@@ -35,6 +36,12 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
             hint="Say which one is meant with `kernel`.",
         )
     return found[0]
+
+
+def find_past_session(services: Services, name: str, kernel: str | None = None) -> JournalInfo | None:
+    """The newest journal of that name, of the sessions of the folder at hand if there are any; None without one."""
+    interpreters = () if kernel is None else (kernel, services.interpreters.path_of(kernel))
+    return newest_journal(services.journals, name, cwd=services.cwd, interpreters=interpreters)
 
 
 def _names(sessions: Sequence[Session]) -> str:

@@ -1,5 +1,7 @@
 """What the `session` tool answers with: a text, and details."""
 
+from datetime import UTC, datetime
+
 from pisces.model.results import TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 
@@ -12,3 +14,8 @@ def told(text: str, details: SessionDetails) -> ToolResult:
 def counted(cells: int) -> str:
     """A number of cells for a sentence."""
     return f"{cells} cell" if cells == 1 else f"{cells} cells"
+
+
+def moment(seconds: float) -> str:
+    """A time since 1970 as ISO 8601 in UTC."""
+    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds")
