@@ -104,13 +104,26 @@ def _short_path(agent: Path, environ: Mapping[str, str]) -> Path:
     return path if len(os.fsencode(path)) <= _MAX_SOCKET_PATH else Path("/tmp", name, "host.sock")
 
 
+def cannot_start(agent: Path, error: OSError) -> PiscesError:
+    """What a refusal of the system means to somebody who wants a host."""
+    if isinstance(error, TimeoutError):
+        hint = "A host that is ending may still hold it: try again, or see what that process does."
+    else:
+        hint = "It needs a folder that can be written to and has some space left; PISCES_HOME names another one."
+    return PiscesError(f"The background host cannot be started in {agent}: {error}", hint=hint)
+
+
 def write_whole(path: Path, content: bytes) -> None:
     """Put a small file in its place, private, in one step: whoever reads it reads the old one or the new one."""
     beside = path.with_name(f"{path.name}.{os.getpid()}")
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    with open(descriptor, "wb") as file:
-        file.write(content)
-    beside.replace(path)
+    try:
+        with open(descriptor, "wb") as file:
+            file.write(content)
+        beside.replace(path)
+    except OSError:
+        beside.unlink(missing_ok=True)
+        raise
 
 
 def process_start(pid: int) -> int:

@@ -8,7 +8,7 @@ from typing import Final
 import anyio
 
 from pisces.errors import PiscesError, SettingsError
-from pisces.host.files import HostFiles
+from pisces.host.files import HostFiles, cannot_start
 from pisces.host.guard import locked
 from pisces.host.log import write_log
 from pisces.host.protocol import Refusal, RefusalKind, encode, printable
@@ -34,8 +34,9 @@ def live(ready: int) -> None:
             anyio.run(_serve, files, ready)
     except (PiscesError, OSError) as error:
         _log.error("%s", error)
+        told = cannot_start(files.agent, error) if isinstance(error, OSError) else error
         kind: RefusalKind = "settings" if isinstance(error, SettingsError) else "failed"
-        _tell(ready, encode(Refusal(kind, printable(str(error)), printable(getattr(error, "hint", "")))))
+        _tell(ready, encode(Refusal(kind, printable(str(told)), printable(told.hint))))
 
 
 async def _serve(files: HostFiles, ready: int) -> None:

@@ -9,7 +9,7 @@ from typing import BinaryIO, Final
 from pisces._version import __version__
 from pisces.errors import PiscesError, SettingsError
 from pisces.host.client import HostClient, connect
-from pisces.host.files import HostFiles
+from pisces.host.files import HostFiles, cannot_start
 from pisces.host.guard import locked
 from pisces.host.protocol import Hello, Refusal, decode_reply
 from pisces.settings.paths import Paths, make_private
@@ -82,10 +82,7 @@ def _start(files: HostFiles, environ: Mapping[str, str]) -> HostClient | None:
             hint=f"Try again; the log may say more: {files.log}",
         ) from None
     except OSError as error:
-        raise PiscesError(
-            f"The background host cannot be started: {error}",
-            hint="It needs a folder that can be written to; PISCES_HOME names another one.",
-        ) from error
+        raise cannot_start(files.agent, error) from error
 
 
 def _spawn(files: HostFiles, environ: Mapping[str, str]) -> None:
