@@ -54,6 +54,30 @@ async def test_a_crash_costs_only_the_cell_that_crashed(runtime: Runtime, end: s
     assert kernel_of(after).state == "kept"
 
 
+USE_UP_DESCRIPTORS = """
+import os, resource
+resource.setrlimit(resource.RLIMIT_NOFILE, (400, resource.getrlimit(resource.RLIMIT_NOFILE)[1]))
+used = []
+try:
+    while True:
+        used.append(open(os.devnull))
+except OSError:
+    x = 2
+"""
+
+
+async def test_a_kernel_that_has_no_descriptor_left_goes_on_without_a_checkpoint(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    assert not (await call(runtime, USE_UP_DESCRIPTORS)).is_error
+    after = await call(runtime, "x, len(used) > 100")
+    assert "The last checkpoint could not be made: the kernel has no file descriptor left." in after.text
+    assert (kernel_of(after).state, "(2, True)" in after.text) == ("kept", True)
+    await call(runtime, "used.clear()")
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    assert kernel_of(crashed).state == "restored"
+    assert (await call(runtime, "x")).text == "2"
+
+
 async def test_a_cell_that_ignores_interrupts_costs_only_itself(runtime: Runtime) -> None:
     await call(runtime, "x = 1")
     stuck = await call(runtime, "x = 2\n" + cells.NEVER_STOP, timeout=1)

@@ -141,6 +141,9 @@ class KernelLoop:
     def _checkpoint(self) -> None:
         """Fork a copy that sleeps. This returns in the kernel and, later, in every kernel that the copy becomes."""
         began = time.perf_counter()
+        if not self._requests.fds:  # The system drops a descriptor on its way to a process that can have no more.
+            self._frames.send("checkpointed", blocked_us=0, problem="the kernel has no file descriptor left")
+            return
         host = socket.socket(fileno=self._requests.fds.pop(0))
         problem = fork_safety.obstacle()
         if not problem:
