@@ -10,8 +10,9 @@ from __future__ import annotations
 import json
 import os
 
+from .descriptors import private_duplicate
 from .forking import is_aside
-from .streams import StandardStreams, private_duplicate, write_all
+from .streams import StandardStreams, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

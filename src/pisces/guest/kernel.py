@@ -28,7 +28,7 @@ def run_template(message: dict[str, Any], host: socket.socket) -> None:
 
     gc.disable()  # What is made now stays: looking for garbage in it would only take time.
     try:
-        _prepare_process()
+        _prepare_process(message["open_files"])
         from . import preload
         from .loop import KernelLoop
 
@@ -51,7 +51,7 @@ def run_template(message: dict[str, Any], host: socket.socket) -> None:
 
 def run_first(woken: Woken) -> None:
     """Be a kernel without having slept: where processes cannot be forked from a template."""
-    _prepare_process()
+    _prepare_process(woken.message["open_files"])
     from .loop import KernelLoop
 
     loop = KernelLoop()
@@ -62,10 +62,13 @@ def run_first(woken: Woken) -> None:
     _say_goodbye()
 
 
-def _prepare_process() -> None:
+def _prepare_process(open_files: int) -> None:
     """What every kernel has in common, whoever it is for."""
     import resource
 
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if open_files < soft:  # Before anything of ours is opened, at a number that must be allowed.
+        resource.setrlimit(resource.RLIMIT_NOFILE, (open_files, hard))
     null = os.open(os.devnull, os.O_RDWR)
     for target in (0, 1, 2):
         os.dup2(null, target, inheritable=True)
@@ -87,7 +90,7 @@ def become_kernel(message: dict[str, Any]) -> None:
     os.environ.update(message["env"])
     own_variables.update(message["env"])
     os.environ[processes.COOKIE_VARIABLE] = message["cookie"]
-    _set_limits(message)
+    memory_limit.set_limit(message["memory_limit_mb"])
 
 
 def _begin(woken: Woken) -> None:
@@ -97,15 +100,6 @@ def _begin(woken: Woken) -> None:
         module = sys.modules.get(name)
         if module is not None:
             module.seed()  # Or all kernels of this template would draw the same numbers.
-
-
-def _set_limits(message: dict[str, Any]) -> None:
-    import resource
-
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    if message["open_files"] < soft:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (message["open_files"], hard))
-    memory_limit.set_limit(message["memory_limit_mb"])
 
 
 def _tell_failure(host: socket.socket, error: BaseException) -> None:

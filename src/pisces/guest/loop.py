@@ -22,6 +22,7 @@ from types import ModuleType
 
 from . import checkpoint, fork_safety, forking, memory_limit, processes, stdin
 from .channel import FrameWriter
+from .descriptors import opened_high, private_duplicate
 from .interrupts import Interrupts
 from .kernel import become_kernel
 from .outcomes import outcome_of, without_our_frames
@@ -29,7 +30,7 @@ from .own_children import OwnChildren
 from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
 from .sleeper import Sleeper
-from .streams import StandardStreams, private_duplicate
+from .streams import StandardStreams
 from .variables import NamespaceWatch
 
 TYPE_CHECKING = False
@@ -108,15 +109,16 @@ class KernelLoop:
         self._pid = os.getpid()
         self._own_children.pids.clear()
         os.dup2(trace, self._trace, inheritable=False)
-        self._slate = mmap.mmap(slate, _SLATE_BYTES)
         self._streams.attach(stdout, stderr, woken.message["nonce"])
         self._frames.attach(frames)
         self._requests.attach(control)
+        signal.set_wakeup_fd(-1)  # A loop that has gone may have wanted to be woken through a socket of its own.
+        with opened_high():  # Memory that is mapped keeps a duplicate of its descriptor.
+            self._slate = mmap.mmap(slate, _SLATE_BYTES)
+            self._open_loop()
         for fd in woken.fds:
             os.close(fd)
         self._waiting = []
-        signal.set_wakeup_fd(-1)  # A loop that has gone may have wanted to be woken through a socket of its own.
-        self._open_loop()
         facts = {"shell": self._shell.name, "version": platform.python_version(), "note": self._shell_note}
         self._frames.send("ready", missing=missing or [], **facts)
 
@@ -245,7 +247,8 @@ class KernelLoop:
             _end_forked_process(outcome)
         self._streams.reopen()
         if self._loop.is_closed():
-            self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
+            with opened_high():
+                self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
         if outcome.status != "ok":
             traceback = [*outcome.traceback, *memory_limit.remark(outcome.ename)]
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=traceback)

@@ -12,6 +12,7 @@ import os
 import signal
 import time
 
+from .descriptors import moved_up
 from .forking import MARK
 
 TYPE_CHECKING = False
@@ -152,7 +153,7 @@ def hold_cookie(cookie: str) -> None:
             os.close(fd)
     if hasattr(os, "memfd_create"):
         file = _COOKIE_FILE + cookie
-        _cookies.append((os.memfd_create(file), file))
+        _cookies.append((moved_up(os.memfd_create(file)), file))
 
 
 def name(pid: int) -> str:

@@ -7,8 +7,8 @@ import json
 import os
 import socket
 
+from .descriptors import moved_up, private_duplicate
 from .forking import is_aside
-from .streams import private_duplicate
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def receive_with_descriptors(connection: socket.socket) -> tuple[bytes, list[int
         if (level, kind) == (socket.SOL_SOCKET, socket.SCM_RIGHTS):
             fds = array.array("i")
             fds.frombytes(payload[: len(payload) - len(payload) % fds.itemsize])
-            received += fds
+            received += [moved_up(fd) for fd in fds]
     return data, received
 
 

@@ -17,6 +17,7 @@ import termios
 import threading
 from contextlib import contextmanager
 
+from .descriptors import private_duplicate
 from .flusher import Flusher, InterruptGuard
 from .forking import is_aside
 
@@ -29,15 +30,6 @@ _CHILD_STARTS = frozenset(
     ("subprocess.Popen", "os.system", "os.posix_spawn", "os.fork", "os.forkpty", "os.exec", "os.spawn", "pty.spawn")
 )
 _OWN_THREADS = 2  # The main thread and the one that flushes.
-_PRIVATE_FD = 100  # Well above what programs that count their descriptors from 3 expect to be free.
-
-
-def private_duplicate(fd: int) -> int:
-    """A copy of a descriptor at a high number, not inherited by programs that the user starts."""
-    try:
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, _PRIVATE_FD)
-    except OSError:  # So high a number is not allowed here (`ulimit -n`): any will do.
-        return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
 def write_all(fd: int, data: bytes) -> None:

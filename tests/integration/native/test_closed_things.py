@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from pisces.errors import KernelStartError
+from pisces.kernels.native import descriptors
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import ok, run, value
 from tests.integration.native.conftest import StartKernel
+from tests.integration.native.keeping import Keep, crash_and_come_back
 
 
 @pytest.fixture
@@ -34,6 +36,30 @@ async def test_what_flushes_the_output_survives_a_cell_that_closes_it(kernel: Na
     await run(kernel, "import os, time\nprint('lost?')\nos.close(1)\ntime.sleep(0.1)")
     ran = await ok(kernel, "import threading\n[t.name for t in threading.enumerate() if t.name == 'pisces-flusher']")
     assert ran.result == "['pisces-flusher']"
+
+
+@pytest.mark.parametrize("end", [100, 256])
+async def test_a_cell_that_closes_all_descriptors_of_usual_numbers_costs_no_state(
+    kernel: NativeKernel, keep: Keep, end: int
+) -> None:
+    await ok(kernel, f"import asyncio, gc, os\nkept = 42\nos.closerange(3, {end})")
+    assert await value(kernel, "await asyncio.sleep(0.001)\nkept") == "42"
+    state = await keep(kernel)
+    for _ in range(2):
+        await crash_and_come_back(kernel, state)
+        mine = await value(kernel, "await asyncio.sleep(0.001)\ngc.collect()\nmine = os.pipe()\nmine")
+        used = await value(kernel, "await asyncio.sleep(0.001)\nos.write(mine[1], b'x'), mine, kept")
+        assert used == f"(1, {mine}, 42)"
+
+
+async def test_a_kernel_has_the_limit_on_descriptors_of_its_host_however_low(
+    start: StartKernel, keep: Keep, either_python: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(descriptors, "_before", [48])
+    kernel = await start(either_python)
+    await ok(kernel, "import resource\nkept = 42")
+    await crash_and_come_back(kernel, await keep(kernel))
+    assert await value(kernel, "kept, resource.getrlimit(resource.RLIMIT_NOFILE)[0]") == "(42, 48)"
 
 
 async def test_a_kernel_runs_where_few_descriptors_are_allowed(

@@ -21,6 +21,7 @@ import msgspec
 
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.descriptors import open_files_limit
 from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.sleepers import Sleeper, WokenCopy
 from pisces.model.events import ProcessExit
@@ -153,7 +154,8 @@ class Zygote:
         name = secrets.token_hex(8)
         sleeper = open_sleeper()
         self._kernels[name] = _TemplateWatcher(sleeper)
-        self._send({"type": "template", "kernel": name, "preload": self._preload}, [sleeper.guest_end()])
+        wanted = {"preload": self._preload, "open_files": open_files_limit()}
+        self._send({"type": "template", "kernel": name, **wanted}, [sleeper.guest_end()])
         sleeper.forget_guest_end()
         try:
             self.warnings += (await sleeper.asleep(deadline, _WARM_UP_CAP)).warnings
