@@ -8,6 +8,7 @@ from types import ModuleType
 from typing import Any
 
 from IPython.core.displaypub import DisplayPublisher
+from IPython.core.error import UsageError
 from traitlets.config import Config
 
 from . import figures, memory_limit
@@ -74,6 +75,11 @@ class _Interactive(QuickInput):
 
     def _showtraceback(self, etype: object, evalue: object, stb: Any) -> None:
         self.last_traceback = list(stb) if isinstance(stb, list) else str(stb).splitlines()
+
+    def enable_gui(self, gui: str | None = None) -> None:
+        """What `%gui` and `%matplotlib` ask for: there is nothing to do where no windows are wanted."""
+        if gui not in (None, "asyncio"):
+            raise UsageError(f"No window of {gui!r} can be shown here; `%matplotlib inline` shows figures as pictures.")
 
     def ask_exit(self) -> None:
         raise SystemExit(0)

@@ -28,6 +28,21 @@ async def test_an_open_figure_is_shown_once_and_closed(kernel: NativeKernel) -> 
     assert pictures(await ok(kernel, "pass")) == []
 
 
+@pytest.mark.parametrize("magic", ["%matplotlib inline", "%matplotlib agg", "%matplotlib"])
+async def test_a_magic_for_figures_changes_nothing_about_how_often_they_are_shown(
+    kernel: NativeKernel, magic: str
+) -> None:
+    await ok(kernel, magic)
+    assert len(pictures(await ok(kernel, PLOT))) == 1
+    assert len(pictures(await ok(kernel, PLOT + "plt.show()"))) == 1
+    assert pictures(await ok(kernel, "pass")) == []
+
+
+async def test_windows_are_refused_with_what_to_do(kernel: NativeKernel) -> None:
+    ran = await run(kernel, "%gui qt")
+    assert "No window of 'qt' can be shown here; `%matplotlib inline` shows" in ran.stdout + ran.stderr
+
+
 async def test_a_figure_that_was_shown_is_not_shown_again(kernel: NativeKernel) -> None:
     ran = await ok(kernel, PLOT + "plt.show()\nprint('after')")
     assert [kind for kind, _ in ran.outline] == ["display", "stdout"]
