@@ -42,3 +42,9 @@ async def test_threads_that_print_beside_each_other_and_interrupted_cells_lose_n
         ran.append(await ok(kernel, "for thread in threads:\n    thread.join()"))
         out, err = "".join(cell.stdout for cell in ran), "".join(cell.stderr for cell in ran)
         assert (said("a", out), said("b", err), said("c", out)) == (list(range(LINES)),) * 3
+
+
+async def test_a_sleep_that_a_cell_made_to_wait_for_nothing_keeps_no_thread_busy(kernel: NativeKernel) -> None:
+    await ok(kernel, "import os, time\nwait, time.sleep = time.sleep, lambda seconds: None\nbegan = os.times()")
+    ran = await ok(kernel, "wait(0.5)\nused = os.times()\nprint(used.user + used.system - began.user - began.system)")
+    assert float(ran.stdout) < 0.25
