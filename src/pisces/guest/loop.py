@@ -210,17 +210,20 @@ class KernelLoop:
 
     def _wait(self) -> None:
         """Until a request has come; the user's tasks go on meanwhile."""
-        if self._loop_is_idle():
-            # Nothing of the user's waits: the loop need not be started, which halves the time to begin a cell.
-            ready = [fd for fd, _ in self._poll.poll()]
-            if self._requests.fileno() in ready:
-                self._on_request()
-                return
         try:
-            self._loop.run_forever()
-        except (KeyboardInterrupt, SystemExit) as error:
-            # A task that the user left running ended so; that ends the task, not the kernel.
-            print(f"A background task raised {type(error).__name__}.", file=self._streams.stderr)
+            # If nothing of the user's waits, the loop need not be started, which halves the time to begin a cell.
+            has_come = self._loop_is_idle() and self._requests.fileno() in [fd for fd, _ in self._poll.poll()]
+            if not has_come:
+                self._loop.run_forever()
+        except BaseException as error:
+            # A task that the user left running ended so, or a handler of theirs for a signal; the kernel does not.
+            import traceback
+
+            text = traceback.format_exception_only(type(error), error)[-1].rstrip()
+            print(f"Between cells, a task or a signal handler raised {text}", file=self._streams.stderr)
+        else:
+            if has_come:
+                self._on_request()
 
     def _loop_is_idle(self) -> bool:
         """Whether the loop has nothing to do before one of its descriptors has; False when it cannot be told."""

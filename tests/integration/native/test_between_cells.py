@@ -4,13 +4,14 @@ import errno
 import os
 import signal
 import socket
+from pathlib import Path
 
 import pytest
 
 from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.kernel import NativeKernel
-from tests.fakes.drive import ok, run, value
+from tests.fakes.drive import eventually, ok, run, value
 from tests.integration.native.keeping import pid_of, soon
 
 
@@ -77,3 +78,15 @@ async def test_a_checkpoint_for_which_no_descriptor_is_left_costs_the_kernel_not
         with pytest.raises(CheckpointError, match="Too many open files"):
             await kernel.checkpoint()
     assert await value(kernel, "x") == "1"
+
+
+async def test_a_signal_handler_that_raises_between_cells_does_not_end_the_kernel(
+    kernel: NativeKernel, tmp_path: Path
+) -> None:
+    await ok(kernel, "import os, signal\ndef ring(*_):\n    os.mkdir('came')\n    raise TimeoutError('too late')")
+    pid = await pid_of(kernel)
+    await ok(kernel, "_ = signal.signal(signal.SIGALRM, ring), signal.setitimer(signal.ITIMER_REAL, 0.1)")
+    await eventually((tmp_path / "came").exists)
+    ran = await ok(kernel, "print(os.getpid())")
+    assert ran.stdout == f"{pid}\n"
+    assert ran.stderr == "Between cells, a task or a signal handler raised TimeoutError: too late\n"
