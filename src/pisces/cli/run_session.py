@@ -14,7 +14,7 @@ from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.shown import as_text, remarks
 from pisces.cli.signals import StopSignals
 from pisces.cli.startup import stage
-from pisces.host.client import HostClient, HostEnding, HostGone, disconnected, python_result
+from pisces.host.client import HostClient, HostEnding, HostGone, HostSilent, disconnected, python_result, unanswered
 from pisces.host.protocol import Call, Place
 from pisces.host.start import have_host
 from pisces.model.results import Details, ToolResult
@@ -60,8 +60,9 @@ class _RunningCall:
             try:
                 raw = self._client.call(self._call, output.take)
                 result = python_result(raw)
-            except HostGone:
-                result = disconnected(str(self._wanted.params["session"]))
+            except (HostGone, HostSilent) as error:
+                session = str(self._wanted.params["session"])
+                result = unanswered(session, error) if isinstance(error, HostSilent) else disconnected(session)
                 raw = msgspec.Raw(msgspec.json.encode(result.to_dict()))
             stage("first result")
             self._show(result, bytes(raw))

@@ -12,7 +12,7 @@ from pisces.cli.main import FAILED
 from pisces.cli.shown import as_text
 from pisces.cli.signals import StopSignals
 from pisces.errors import PiscesError
-from pisces.host.client import HostClient, HostEnding, HostGone
+from pisces.host.client import HostClient, HostEnding, HostGone, HostSilent
 from pisces.host.protocol import Call, Place
 from pisces.host.start import OtherVersion, find_host
 from pisces.model.results import TextBlock, ToolResult
@@ -77,6 +77,8 @@ def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[b
             return bytes(client.call(call)), signals.exit_code
         except HostEnding:
             raise NoHost from None
+        except HostSilent as silent:
+            raise PiscesError(f"{silent} Whether `{action}` was done is not known.", hint=silent.hint) from None
         except HostGone:
             raise PiscesError(
                 f"The background host ended before it had answered: whether `{action}` was done is not known.",

@@ -5,8 +5,10 @@ An event loop and the runtime would more than double the time that a short comma
 
 import os
 import socket
-from collections.abc import Callable
-from typing import Final
+import struct
+import time
+from collections.abc import Callable, Mapping
+from typing import Any, Final
 
 import msgspec
 
@@ -36,11 +38,28 @@ from pisces.host.protocol import (
 from pisces.model.results import Details, TextBlock, ToolResult
 
 _HELLO_SECONDS: Final = 10.0
+_STOP_SECONDS: Final = 60.0
+_USUAL_TIMEOUT: Final = 30.0
+_LONGEST: Final = 1e7  # No cell may take so long, and the system can still wait for it.
+_ON_TOP: Final = 60.0
+"""What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (45 s)."""
+_MOST_ON_TOP: Final = 660.0
+"""The same where it still says hello: `python.interruptGrace` may be ten minutes."""
 _CHUNK: Final = 256 * 1024
 
 
 class HostGone(PiscesError):
     """The connection ended before the host had answered; what became of the request is not known."""
+
+
+class HostSilent(PiscesError):
+    """The host is there and does not answer; what became of the request, and of its sessions, is not known."""
+
+    def __init__(self, seconds: float) -> None:
+        super().__init__(
+            f"The background host does not answer within {seconds:.0f} seconds.",
+            hint="It may be busy: try again. `pisces host stop --force` kills it, and with it its sessions.",
+        )
 
 
 class HostEnding(PiscesError):
@@ -55,17 +74,10 @@ class HostClient:
         self._received = bytearray()
         self._calling = False
         self._cancel_wanted = False
-        self._socket.settimeout(_HELLO_SECONDS)
-        try:
-            hello = self._receive()
-        except TimeoutError:
-            raise PiscesError(
-                f"The background host does not answer within {_HELLO_SECONDS:g} seconds.",
-                hint="It may be busy: try again. `pisces host stop --force` kills it, and with it its sessions.",
-            ) from None
+        self._wait_at_most(_HELLO_SECONDS)
+        hello = self._receive()
         if not isinstance(hello, Hello):
             raise NotUnderstood("The background host did not say hello")
-        self._socket.settimeout(None)
         self.hello = hello
         """What the host said of itself."""
 
@@ -78,8 +90,10 @@ class HostClient:
         """Call a tool: the result, as JSON. Output goes to `on_output` while it comes.
 
         Raises `InvalidCall`, `SettingsError` or `PiscesError` when it is refused, `HostEnding` when another host is
-        needed, and `HostGone` when the host ended before it had answered.
+        needed, `HostGone` when the host ended before it had answered, and `HostSilent` when it does not answer.
         """
+        seconds = _seconds_of(call.params)
+        self._wait_at_most(seconds + _ON_TOP, seconds + _MOST_ON_TOP)
         self._send(call)
         self._calling = True
         if self._cancel_wanted:  # A signal came while the call was on its way.
@@ -104,6 +118,7 @@ class HostClient:
 
     def stop(self, *, with_sessions: bool) -> None:
         """End the host, and wait until it has ended all there is. Raises `PiscesError` when it has sessions."""
+        self._wait_at_most(_STOP_SECONDS)
         self._send(Stop(with_sessions))
         reply = self._receive()
         if isinstance(reply, Refusal):
@@ -140,10 +155,7 @@ class HostClient:
             searched = len(self._received)
             if searched > MAX_REPLY:
                 raise NotUnderstood(f"The background host sent more than {MAX_REPLY} bytes in one line")
-            try:
-                received = self._socket.recv(_CHUNK)
-            except ConnectionError:
-                received = b""
+            received = self._receive_some()
             if not received:
                 raise HostGone("The background host has ended.")
             self._received += received
@@ -151,12 +163,40 @@ class HostClient:
         del self._received[: end + 1]
         return decode_reply(line)
 
+    def _wait_at_most(self, seconds: float, if_it_lives: float = 0.0) -> None:
+        """Wait so long for all that is to come, and up to `if_it_lives` seconds if the host says hello to others."""
+        self._began = time.monotonic()
+        self._look_after, self._give_up_after = seconds, max(seconds, if_it_lives)
+        self._socket.settimeout(seconds)
+
+    def _receive_some(self) -> bytes:
+        """Something of what comes; nothing when the host has ended. What is there already is had, however late."""
+        while True:
+            try:
+                return self._socket.recv(_CHUNK)
+            except ConnectionError:
+                return b""
+            except TimeoutError:
+                waited = time.monotonic() - self._began
+                if waited >= self._give_up_after or (waited >= self._look_after and not self._says_hello_to_others()):
+                    raise HostSilent(waited) from None
+                self._socket.settimeout(_ON_TOP)
+
+    def _says_hello_to_others(self) -> bool:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as another:
+            try:
+                _connect(another, self._socket.getpeername())
+                HostClient(another)
+            except (OSError, PiscesError):
+                return False
+        return True
+
 
 def connect(files: HostFiles) -> HostClient | None:
     """The host that is up; None when there is none."""
     connection = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
     try:
-        connection.connect(os.fspath(files.socket))
+        _connect(connection, os.fspath(files.socket))
         if is_foreign(connection):
             raise PiscesError(
                 f"Somebody else listens at {files.socket}.", hint="Set PISCES_HOME to a folder that is yours alone."
@@ -170,6 +210,16 @@ def connect(files: HostFiles) -> HostClient | None:
         raise
 
 
+def _connect(connection: socket.socket, address: str) -> None:
+    """Connect, also where many wait for the host already. Raises `HostSilent` when it lets nobody in."""
+    # `settimeout` would not do: a socket that has one is refused at once where it has to wait.
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_SNDTIMEO, struct.pack("ll", round(_HELLO_SECONDS), 0))
+    try:
+        connection.connect(address)
+    except BlockingIOError:
+        raise HostSilent(_HELLO_SECONDS) from None
+
+
 def disconnected(session: str) -> ToolResult:
     """The result of a call whose host went away."""
     text = (
@@ -178,6 +228,23 @@ def disconnected(session: str) -> ToolResult:
     )
     details = Details(session=session, outcome="disconnected", notices=[text], is_error=True)
     return ToolResult(content=[TextBlock(text)], details=details, is_error=True)
+
+
+def unanswered(session: str, silent: HostSilent) -> ToolResult:
+    """The result of a call whose host is there and does not answer."""
+    text = (
+        f"[State: unknown] {silent} How far the code came, and what session {session!r} knows, is not known. "
+        f"`pisces host status` shows whether the host answers again. `pisces host stop --force` kills it, and with it "
+        "its sessions."
+    )
+    details = Details(session=session, outcome="disconnected", notices=[text], is_error=True)
+    return ToolResult(content=[TextBlock(text)], details=details, is_error=True)
+
+
+def _seconds_of(params: Mapping[str, Any]) -> float:
+    """The time of a call; what is no number of seconds is refused by the host at once."""
+    asked = params.get("timeout")
+    return min(float(asked), _LONGEST) if isinstance(asked, int | float) and asked >= 0 else _USUAL_TIMEOUT
 
 
 def python_result(raw: msgspec.Raw) -> ToolResult:
