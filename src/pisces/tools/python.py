@@ -14,7 +14,7 @@ from pisces.tools.python_background import Caller, attend, send_off, unless_abor
 from pisces.tools.python_call import DEFAULT_SESSION, PythonCall
 from pisces.tools.python_params import MIN_TIMEOUT, PythonParams, cells_of, folder_of, seconds_of
 from pisces.tools.python_result import stopped_result
-from pisces.tools.schema import json_schema, parse_params
+from pisces.tools.schema import check_name, json_schema, parse_params
 
 __all__ = ["DEFAULT_SESSION", "DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
 
@@ -45,6 +45,7 @@ class PythonTool:
         """Run the cells. Raises `InvalidCall` for wrong parameters; everything else is in the result."""
         parsed = parse_params(params, PythonParams)
         cells = cells_of(parsed)
+        check_name("session", parsed.session)
         patience = self._patience(parsed, context)
         caller = None if patience is None else Caller(context)
         call = PythonCall(

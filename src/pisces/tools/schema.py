@@ -14,6 +14,7 @@ from pisces.errors import InvalidCall
 T = TypeVar("T", bound=msgspec.Struct)
 
 _SHOWN = 200
+_CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
 def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
@@ -33,6 +34,12 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
         place = path.rstrip("`").lstrip(".") or "parameters"
         expected = reason.partition(", got ")[0]
         raise InvalidCall(f"Wrong value for `{place}`: {expected}, got {_show(_value_at(params, place))}") from None
+
+
+def check_name(place: str, name: str | None) -> None:
+    """Raises `InvalidCall` for a name that would break the line it is shown on, or write to a terminal."""
+    if name is not None and (not name.strip() or _CONTROL.search(name)):
+        raise InvalidCall(f"Wrong value for `{place}`: a name that can be shown on one line is needed, got {name!r}")
 
 
 @cache

@@ -7,6 +7,7 @@ from msgspec.structs import fields
 
 from pisces.errors import InvalidCall
 from pisces.model.sessions import SessionAction
+from pisces.tools.schema import check_name
 
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -56,7 +57,7 @@ _NEEDED: Final[dict[SessionAction, str]] = {
 
 
 def check(params: SessionParams) -> None:
-    """Raises `InvalidCall` for parameters that the action does not take, and for one that it needs."""
+    """Raises `InvalidCall` for parameters that the action does not take, one that it needs, and a bad new name."""
     action = params.action
     taken = TAKEN[action]
     given = [
@@ -67,6 +68,9 @@ def check(params: SessionParams) -> None:
             raise InvalidCall(
                 f"`{name}` does not belong to the action `{action}`, which takes: {', '.join(taken) or 'nothing'}"
             )
+    if action == "checkpoint" and not params.drop:
+        check_name("name", params.name)
+    check_name("to", params.to)
     needed = _NEEDED.get(action)
     if needed is not None and needed not in given:
         raise InvalidCall(f"`{needed}` is missing: the action `{action}` takes {', '.join(taken)}")

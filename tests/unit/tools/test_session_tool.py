@@ -44,6 +44,11 @@ def told(result: ToolResult) -> SessionDetails:
         ),
         ({"action": "wait"}, "`job` is missing: the action `wait` takes job, timeout"),
         ({"action": "checkpoint"}, "`name` is missing"),
+        (
+            {"action": "checkpoint", "name": "a\nb"},
+            "`name`: a name that can be shown on one line is needed, got 'a\\nb'",
+        ),
+        ({"action": "branch", "to": "\x1b[2J"}, "`to`: a name that can be shown on one line is needed"),
         ({"action": "undo", "steps": 0}, "Wrong value for `steps`: Expected `int` >= 1, got 0"),
         ({"action": "output"}, "Give either `id`"),
         ({"action": "output", "id": "1", "job": "job-1"}, "Give either `id`"),
