@@ -156,7 +156,9 @@ class KernelLoop:
                     positions = forking.file_positions()
                     between = forking.fork_aside()
                     self._own_children.pids += [between] if between else []
-            except OSError as error:
+            except Exception as error:  # The system refused; or a hook of the user's did, for some run at a fork.
+                if os.getpid() != self._pid:
+                    os._exit(1)  # A copy that is not whole must not take itself for the kernel.
                 problem = f"the system refused: {error}"
             else:
                 if between == 0:

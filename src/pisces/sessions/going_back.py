@@ -101,7 +101,7 @@ async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
         revival = await kernel.restore(kept.checkpoint, deadline)
     except (KernelError, DeadlineExceeded) as error:
         # Waking ends the live process first: what is left is what a crash would leave.
-        if isinstance(error, KernelError):  # One that only takes longer than this caller has time can be had later.
+        if not kept.checkpoint.usable:  # One that took too long, or was refused a fork, can be had later.
             session.state.checkpoints.drop(kept)
         await session.recover("The checkpoint that was to be gone back to did not wake")
         raise CheckpointError(
