@@ -42,7 +42,7 @@ _STOP_SECONDS: Final = 60.0
 _USUAL_TIMEOUT: Final = 30.0
 _LONGEST: Final = 1e7  # No cell may take so long, and the system can still wait for it.
 _ON_TOP: Final = 60.0
-"""What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (45 s)."""
+"""What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (25 s)."""
 _MOST_ON_TOP: Final = 660.0
 """The same where it still says hello: `python.interruptGrace` may be ten minutes."""
 _CHUNK: Final = 256 * 1024

@@ -91,6 +91,15 @@ class CheckpointPolicy:
             return Take(cost)
         return Skip(f"it would cost about {_span(cost)} after {_span(self._work_ms)} of work")
 
+    def when_idle(self, outlook: Outlook) -> bool:
+        """Nobody waits for the session: is a checkpoint worth it that was too dear right after its cell?
+
+        The fork then costs nobody any time; what cells had to copy above the last one still tells what the next would.
+        """
+        if self.rule.mode == "off" or self.obstacle(outlook):
+            return False
+        return self._copying_ms(outlook.resident_mb) <= CELL_MS * self._cells + WORK_SHARE * self._work_ms
+
     def made(self) -> None:
         """There is a checkpoint of this moment, whoever wanted it: what is copied from now on is its price."""
         self._above = True

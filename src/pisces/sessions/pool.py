@@ -169,11 +169,12 @@ class SessionPool:
                 session.owners[owner] = False
 
     async def maintain(self) -> None:
-        """Look after the sessions for ever: see to dead kernels, end what has been idle for too long."""
+        """Look after the sessions for ever: see to dead kernels, keep states, end what has been idle for too long."""
         next_sweep = time.monotonic() + _SWEEP_SECONDS
         while True:
             await anyio.sleep(_LIVENESS_SECONDS)
             await self.recover_dead()
+            await self.keep_idle()
             if time.monotonic() >= next_sweep:
                 next_sweep = time.monotonic() + _SWEEP_SECONDS
                 await self.evict_idle()
@@ -187,6 +188,11 @@ class SessionPool:
                 await session.recover_if_dead()
             finally:
                 session.leave_turn()
+
+    async def keep_idle(self) -> None:
+        """Keep the states that were too dear to be kept right after their cells: now nobody waits."""
+        for session in self.sessions:
+            await session.keep_when_idle()
 
     async def evict_idle(self) -> None:
         """End the sessions that no connected owner holds and nobody has used for the idle time."""

@@ -15,9 +15,9 @@ from pisces.sessions.state import SessionState
 
 _DIED_BETWEEN_CALLS = "The kernel had ended since the last call"
 
-_RESTORE_CAP = 30.0
+_RESTORE_CAP = 20.0
 """For one checkpoint: variables that are copied one by one take a while; waking a process takes milliseconds."""
-_RECOVERY_CAP = 45.0
+_RECOVERY_CAP = 25.0
 
 _log = logging.getLogger(__name__)
 

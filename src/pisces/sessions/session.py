@@ -229,6 +229,21 @@ class Session(Turns):
         except KernelGone:
             return ""  # It died after the cell: whoever comes next finds that out, and says so.
 
+    async def keep_when_idle(self) -> None:
+        """Keep the state of after the last cell, if that was too dear at once and is worth it now; nobody may wait."""
+        kernel, used = self.kernel, self.last_used
+        if not isinstance(kernel, Checkpointing) or not self.state.worth_keeping_when_idle(kernel):
+            return
+        if not self.enter_turn_at_once():
+            return
+        try:
+            await self.state.keep_when_idle(kernel)
+        except (CheckpointError, KernelGone) as error:
+            _log.debug("the state of the idle session %r was not kept: %s", self.key.id, error)
+        finally:
+            self.leave_turn()
+            self.last_used = used  # It is as idle as before.
+
     async def keep_at_start(self) -> None:
         """Keep the state that a branch begins with, unless checkpoints are off: a crash is to lead back to it."""
         kernel, rule = self.kernel, self.state.policy.rule

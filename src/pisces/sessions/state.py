@@ -76,6 +76,17 @@ class SessionState:
             return self._skipped(str(error))
         return ""
 
+    def worth_keeping_when_idle(self, kernel: Checkpointing) -> bool:
+        """Whether the state of after the last cell has no checkpoint, and should have one now that nobody waits."""
+        newest = next(iter(self.checkpoints.backwards()), None)
+        unkept = self.position > (self.start if newest is None else newest.position)
+        return unkept and self.policy.when_idle(kernel.outlook())
+
+    async def keep_when_idle(self, kernel: Checkpointing) -> None:
+        """Make up for a checkpoint that was too dear right after its cell. Raises `CheckpointError` or `KernelGone`."""
+        outlook = kernel.outlook()
+        self._add(await kernel.checkpoint(), outlook, "")
+
     async def keep_as(self, name: str, kernel: Checkpointing, deadline: Deadline) -> Kept:
         """Make a named checkpoint, whatever it costs, and wait until it is there.
 

@@ -23,7 +23,7 @@ from tests.fakes.assignments import (
     session_of,
     shown,
 )
-from tests.fakes.runtimes import call, details, kernel_of, scripted_runtime
+from tests.fakes.runtimes import call, details, kernel_of, pool_of, scripted_runtime
 
 
 async def test_after_a_crash_the_next_call_finds_the_state_of_before_the_cell(tmp_path: Path) -> None:
@@ -308,3 +308,28 @@ async def test_a_loss_is_not_hidden_by_what_came_of_the_second_try(tmp_path: Pat
     first, second = crashed.text.splitlines()[:2]
     assert first.startswith("[State: lost] The kernel was ended by SIGSEGV.")
     assert second.startswith("[State: restored] The kernel was ended by SIGSEGV. No cell had finished before")
+
+
+async def test_a_state_that_was_too_dear_to_keep_at_once_is_kept_when_nobody_waits(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        await call(runtime, "a = 1")
+        session = session_of(runtime)
+        kernel_in(session).prospect = COSTLY
+        await call(runtime, "a = 2")
+        used = session.last_used
+        await pool_of(runtime).keep_idle()
+        assert session.last_used == used, "it is as idle as before"
+        crashed = await call(runtime, CRASH)
+        assert kernel_of(crashed).restore == Restore("exact", 0)
+        assert await shown(runtime, "a") == "2"
+
+
+async def test_an_idle_session_that_copies_much_is_not_kept_again(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        await call(runtime, "a = 1")
+        session = session_of(runtime)
+        kernel_in(session).prospect = Outlook(resident_mb=1000, faults=200_000)
+        await call(runtime, "a = 2")
+        await pool_of(runtime).keep_idle()
+        crashed = await call(runtime, CRASH)
+    assert kernel_of(crashed).restore == Restore("exact", 1)

@@ -29,6 +29,8 @@ _EXIT_CAP = 1.0
 """How long a kernel that is asked to end may take over its atexit functions before it is killed."""
 _FORK_CAP = 5.0
 """How long a kernel may take over a checkpoint that it was asked for, before it is ended without it."""
+_WAKE_CAP = 5.0
+"""A process that wakes takes milliseconds; code of the user's runs meanwhile, at the fork, and may hang."""
 _SAVE_SECONDS = 20.0
 """How long a checkpoint that cannot go on may take to write down its variables."""
 
@@ -189,10 +191,12 @@ class NativeKernel:
         asleep = await checkpoint.sleeper.asleep(deadline)
         if asleep.by_value:
             return await self._revive_by_value(checkpoint, asleep, deadline)
-        process = self._process = KernelProcess(checkpoint.zygote)
-        await process.go_on_from(checkpoint.sleeper, self._spec, deadline)
-        ready = await self._become_ready(process)
-        return Revival("exact", ready.missing)
+        with deadline.scope(_WAKE_CAP):
+            process = self._process = KernelProcess(checkpoint.zygote)
+            await process.go_on_from(checkpoint.sleeper, self._spec, deadline)
+            ready = await self._become_ready(process)
+            return Revival("exact", ready.missing)
+        raise DeadlineExceeded("The checkpoint did not wake in time")
 
     async def _revive_by_value(self, checkpoint: NativeCheckpoint, asleep: Asleep, deadline: Deadline) -> Revival:
         """A fresh kernel gets the variables, because a library's threads cannot come back in a copy."""
