@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_REST_MS = 50
+_REST_MS = 6
 
 
 class Template(Sleeper):
