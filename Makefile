@@ -22,8 +22,7 @@ help: ## What there is
 test: lint types imports environments ## Lint, types, import contracts and tests
 	$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
 
-test-heavy: $(ENVS)/dev ## Tests that need big libraries, in an environment that has them
-	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/heavy --requirements requirements/heavy.txt
+test-heavy: $(ENVS)/heavy ## Tests that need big libraries, in an environment that has them
 	$(PYTEST) -m heavy $(ARGS)
 
 soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
@@ -37,8 +36,7 @@ mutants: environments ## Put each mended failure back and see its test fail
 bench: environments ## Measure beside ipykernel and a bare pipe
 	$(BIN)/python -m bench $(ARGS)
 
-state-table: environments ## Crash every kind of object, and write what comes back into docs/state.md
-	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/heavy --requirements requirements/heavy.txt
+state-table: environments $(ENVS)/heavy ## Crash every kind of object, and write what comes back into docs/state.md
 	$(BIN)/python -m scripts.state_table $(ARGS)
 
 lint: $(ENVS)/dev ## ruff: rules and format
@@ -65,6 +63,14 @@ environments: $(ENVS)/dev ## The environments of the tests
 $(ENVS)/dev:
 	@[ -n "$(PYTHON)" ]
 	@"$(PYTHON)" $(MAKE_ENVIRONMENT) $@ --requirements requirements/dev.txt --source src
+
+# torch apart from the others: where its build without CUDA is not offered, the others are worth having too.
+.PHONY: $(ENVS)/heavy
+$(ENVS)/heavy: $(ENVS)/dev
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/heavy.txt
+	@$@/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes \
+	    --requirement requirements/torch.txt \
+	    || echo "torch's build without CUDA is not offered here: what needs it is skipped"
 
 lock: ## Choose the newest versions again, with hashes (needs uv)
 	sh scripts/lock.sh

@@ -22,6 +22,7 @@ lock runtime pyproject.toml
 lock dev pyproject.toml --group dev --constraint requirements/runtime.txt
 lock ipython --group ipython
 lock data --group data --constraint requirements/ipython.txt
-# The build of torch without CUDA has to be offered by the machine: name its folder or page in UV_FIND_LINKS here, and
-# in pip's own find-links where the environment is made.
 lock heavy --group heavy --constraint requirements/data.txt
+# The build of torch without CUDA has to be offered by the machine: name its folder or page in UV_FIND_LINKS here, and
+# in pip's own find-links where it is installed. Without it, the tests of torch are skipped and say so.
+lock torch --group torch --no-deps
