@@ -26,6 +26,11 @@ def private_duplicate(fd: int) -> int:
         return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, 3)
 
 
+def is_high(fd: int) -> bool:
+    """Whether it is among the numbers where ours are."""
+    return fd >= _first()
+
+
 def moved_up(fd: int) -> int:
     """The descriptor, at a high number in place of its own where there is one."""
     try:

@@ -9,10 +9,13 @@ from __future__ import annotations
 
 import fcntl
 import os
+import select
 import socket
 import stat
 import sys
 import warnings
+
+from .descriptors import is_high
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +25,7 @@ if TYPE_CHECKING:
 MARK = "pisces-asleep"
 """Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
 
+_LET_GO_SECONDS = 1.0
 _REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
 
 
@@ -121,16 +125,41 @@ def _close(fd: int) -> None:
         os.close(fd)
 
 
-def file_positions() -> dict[int, int]:
-    """Where the regular files that are open stand; taken before the fork, as the original may go on reading."""
-    positions: dict[int, int] = {}
-    for fd in _descriptors():
-        try:
-            if stat.S_ISREG(os.fstat(fd).st_mode):
-                positions[fd] = os.lseek(fd, 0, os.SEEK_CUR)
-        except OSError:
-            pass  # The descriptor of the listing itself, or a file that has no position.
-    return positions
+class OpenFiles:
+    """What is open in the original just before the fork, as far as a copy and its original must know."""
+
+    def __init__(self) -> None:
+        self.positions: dict[int, int] = {}
+        """Where regular files stand: the original may go on reading before the copy looks."""
+        self.has_channels = False
+        """Whether the user has a pipe, a socket or the like: then a copy that has not let go of it can be noticed."""
+        for fd in _descriptors():
+            try:
+                mode = os.fstat(fd).st_mode
+                if stat.S_ISREG(mode):
+                    self.positions[fd] = os.lseek(fd, 0, os.SEEK_CUR)
+                elif fd > 2 and not is_high(fd):
+                    self.has_channels |= not (stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode))
+            except OSError:
+                pass  # The descriptor of the listing itself, or a file that has no position.
+
+
+class LettingGo:
+    """How the original knows that a copy holds none of its channels any more: the end of a pipe."""
+
+    def __init__(self) -> None:
+        self._read, self._write = os.pipe()
+
+    def done(self) -> None:
+        """In the copy, when it has let go of everything."""
+        os.close(self._read)
+        os.close(self._write)
+
+    def wait(self) -> None:
+        """In the original: a copy on its way takes a few milliseconds, on a busy machine more."""
+        os.close(self._write)
+        select.select([self._read], [], [], _LET_GO_SECONDS)
+        os.close(self._read)
 
 
 def let_go(positions: dict[int, int], *, keep: Collection[int]) -> list[int]:

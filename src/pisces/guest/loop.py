@@ -153,7 +153,8 @@ class KernelLoop:
                 with self._streams.quiet(), self._own_children.unheard():
                     own_children = self._own_children.pids if self._streams.order.children else None
                     facts = checkpoint.facts_before_fork(own_children=own_children)
-                    positions = forking.file_positions()
+                    files = forking.OpenFiles()
+                    letting_go = forking.LettingGo() if files.has_channels else None
                     between = forking.fork_aside()
                     self._own_children.pids += [between] if between else []
             except Exception as error:  # The system refused; or a hook of the user's did, for some run at a fork.
@@ -162,16 +163,24 @@ class KernelLoop:
                 problem = f"the system refused: {error}"
             else:
                 if between == 0:
-                    self._sleep(host, positions, facts)
+                    self._let_go(files, host, letting_go)
+                    self._sleep(host, facts)
                     return
+                if letting_go is not None:
+                    letting_go.wait()
         host.close()
         blocked_us = round((time.perf_counter() - began) * 1e6)
         self._frames.send("checkpointed", blocked_us=blocked_us, problem=problem)
 
-    def _sleep(self, host: socket.socket, positions: dict[int, int], facts: dict[str, Any]) -> None:
+    def _let_go(self, files: forking.OpenFiles, host: socket.socket, letting_go: forking.LettingGo | None) -> None:
+        """In the copy: hold nothing that the kernel, or who is connected to it, could notice."""
+        forking.let_go(files.positions, keep={host.fileno()})
+        if letting_go is not None:
+            letting_go.done()
+
+    def _sleep(self, host: socket.socket, facts: dict[str, Any]) -> None:
         """In the copy: until it is woken, and goes on as a kernel."""
         facts["execution_count"] = self._shell.execution_count
-        forking.let_go(positions, keep={host.fileno()})
         self._streams.attach_to_nothing()  # Code of the user's may run here and print, when its variables are saved.
         processes.be_worth_keeping()
         memory_limit.lift()

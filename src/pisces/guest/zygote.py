@@ -52,6 +52,7 @@ class Supervisor:
         self._idle = idle
         self._host_pid = os.getppid()
         self._buffer = bytearray()
+        self._watched: list[int] = []
         self._fds: list[int] = []
         self._kernels: dict[str, _Kernel] = {}
         self._asleep: set[int] = set()
@@ -70,7 +71,8 @@ class Supervisor:
             signal.signal(signum, signal.SIG_IGN)  # The host decides when we end.
         self._send({"type": "hello", "pid": os.getpid(), "subreaper": processes.become_subreaper()})
         poller = select.poll()
-        for fd in (self._host.fileno(), self._wake_read, *self._watch_host()):
+        self._watched = self._watch_host()
+        for fd in (self._host.fileno(), self._wake_read, *self._watched):
             poller.register(fd, select.POLLIN)
         while self._running:
             watched = any(kernel.allowance.mb for kernel in self._kernels.values())
@@ -176,7 +178,7 @@ class Supervisor:
             for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(signum, signal.SIG_DFL)
             self._host.close()
-            for fd in (self._wake_read, self._wake_write):
+            for fd in (self._wake_read, self._wake_write, *self._watched):
                 os.close(fd)
             run()
             code = 0

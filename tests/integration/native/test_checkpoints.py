@@ -27,6 +27,16 @@ async def test_waiting_for_any_child_finds_only_the_users(kernel: NativeKernel, 
     assert (await run(kernel, "os.wait()")).error.ename == "ChildProcessError"
 
 
+async def test_a_process_that_is_slow_to_make_a_checkpoint_is_not_waited_for_by_the_user(
+    kernel: NativeKernel, keep: Keep
+) -> None:
+    await ok(kernel, "import os, subprocess, time\nos.register_at_fork(after_in_child=lambda: time.sleep(0.2))")
+    await keep(kernel)
+    code = "child = subprocess.Popen(['true'])\nfound = [os.wait()[0]]\n"
+    code += "try:\n    found.append(os.wait()[0])\nexcept ChildProcessError:\n    pass\n"
+    assert await value(kernel, code + "found == [child.pid]") == "True"
+
+
 async def test_a_handler_for_the_end_of_children_hears_only_of_the_users(kernel: NativeKernel, keep: Keep) -> None:
     await ok(kernel, "import signal, subprocess, time\nheard = []")
     await ok(kernel, "signal.signal(signal.SIGCHLD, lambda signum, frame: heard.append(signum))")
@@ -56,6 +66,14 @@ async def test_the_port_of_a_closed_server_can_be_bound_again(kernel: NativeKern
     await kept.settled(soon())
     code = "server.close()\nagain = socket.socket()\nagain.bind(('127.0.0.1', port))\nagain.listen()"
     await ok(kernel, code)
+
+
+async def test_a_copy_that_is_slow_to_let_go_is_not_noticed_either(kernel: NativeKernel, keep: Keep) -> None:
+    slow = "import os, time\nos.register_at_fork(after_in_child=lambda: time.sleep(0.2))\n"
+    await ok(kernel, slow + "import socket\nserver = socket.create_server(('127.0.0.1', 0))")
+    await keep(kernel)
+    code = "port = server.getsockname()[1]\nserver.close()\n"
+    await ok(kernel, code + "again = socket.socket()\nagain.bind(('127.0.0.1', port))\nagain.listen()")
 
 
 async def test_a_file_that_both_read_has_two_positions(kernel: NativeKernel, keep: Keep, tmp_path: Path) -> None:
