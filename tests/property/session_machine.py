@@ -12,6 +12,7 @@ from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, TypeVar
+from unittest import mock
 
 import anyio
 from anyio.from_thread import BlockingPortal, start_blocking_portal
@@ -20,14 +21,15 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, rule, run_state_machine_as_test
 
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native.checkpoint import NativeCheckpoint
 from pisces.model.results import ToolResult
 from pisces.model.sessions import SessionDetails, SessionInfo
 from pisces.runtime import Runtime
+from pisces.sessions import pool as pool_module
 from pisces.sessions.session import Session
 from pisces.tools.base import CallContext
 from tests.fakes.drive import PATIENCE, eventually, run
 from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
-from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
 from tests.property.session_model import Moved, Refused, Saved, SessionModel
 
 _T = TypeVar("_T")
@@ -123,19 +125,15 @@ class World:
 
         async def run_and_kill() -> ToolResult:
             found = self._session(session)
-            supervisor = supervisor_of(await self._pid_of(found))
-            await eventually(lambda: len(checkpoints_below(supervisor)) == self._kept())
-            known = checkpoints_below(supervisor)
             result = await call(self._runtime, code, session=session)
             (kept, *_) = found.state.checkpoints.backwards()
-            os.kill(await newly(lambda: checkpoints_below(supervisor), known), signal.SIGKILL)
+            assert isinstance(kept.checkpoint, NativeCheckpoint)
+            asleep = await kept.checkpoint.sleeper.asleep(Deadline.after(PATIENCE))
+            os.kill(asleep.pid, signal.SIGKILL)
             await eventually(lambda: not kept.checkpoint.usable)
             return result
 
         return self._do(run_and_kill)
-
-    def _kept(self) -> int:
-        return sum(len(list(session.state.checkpoints)) for session in pool_of(self._runtime).sessions)
 
     async def _pid_of(self, session: Session) -> int:
         assert session.kernel is not None
@@ -157,9 +155,11 @@ class World:
 @contextmanager
 def world_on(interpreter: str, folder: Path) -> Iterator[World]:
     """A world whose kernels are processes of this interpreter, and always keep their state."""
-    runtime = runtime_on(interpreter, folder, checkpoint="always", interrupt_grace=GRACE)
-    with start_blocking_portal("asyncio") as portal, portal.wrap_async_context_manager(runtime):
-        yield World(portal, runtime)
+    # What the pool does by itself every few seconds, such as keeping a state late, would come between two steps.
+    with mock.patch.object(pool_module, "_LIVENESS_SECONDS", 3600.0):
+        runtime = runtime_on(interpreter, folder, checkpoint="always", interrupt_grace=GRACE)
+        with start_blocking_portal("asyncio") as portal, portal.wrap_async_context_manager(runtime):
+            yield World(portal, runtime)
 
 
 class SessionMachine(RuleBasedStateMachine):

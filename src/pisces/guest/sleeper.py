@@ -49,7 +49,7 @@ class Sleeper:
         """Returns in every copy that is to be a kernel; never here."""
         # A handler of the user's is not to run here, and not to hear of our own children.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
-        self._say({"type": "asleep", **self._facts})
+        self._say({"type": "asleep", "pid": os.getpid(), **self._facts})
         while True:
             data, fds = receive_with_descriptors(self._host)
             if not data:

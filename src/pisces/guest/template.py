@@ -32,7 +32,7 @@ class Template(Sleeper):
 
     def sleep(self) -> Woken:
         """Returns in every copy that is to be a kernel; never here."""
-        self._say({"type": "asleep", **self._facts})
+        self._say({"type": "asleep", "pid": os.getpid(), **self._facts})
         wanted = False
         while True:
             gone, waiting = os.pipe()

@@ -29,6 +29,7 @@ NO_PROCESSES = "End some programs, or raise the limits on processes."
 class Asleep(msgspec.Struct, frozen=True, tag_field="type", tag="asleep"):
     """A process sleeps and can be woken; what should be known of it before."""
 
+    pid: int = 0
     by_value: str = ""
     """Which library cannot go on after a fork; then only the variables can be had. Empty when all can go on."""
     execution_count: int = 0
