@@ -23,6 +23,8 @@ SLOW = {
     "zmq",
 }
 ATTEMPTS = 5
+FLOOR = "import anyio, asyncio, dataclasses, inspect, json, logging, msgspec, subprocess, uuid"
+MULTIPLE = 3
 
 TIMED = """
 import time
@@ -46,10 +48,10 @@ def test_the_package_alone_loads_no_other() -> None:
     assert loaded(["-c", "import pisces"]) - before - sys.stdlib_module_names == {"pisces"}
 
 
-def test_the_runtime_is_imported_within_a_tenth_of_a_second() -> None:
-    # Time of the processor, and the best of several: the machine may be busy with something else.
-    best = min(seconds("from pisces import Runtime") for _ in range(ATTEMPTS))
-    assert best < 0.100, f"from pisces import Runtime took {best * 1000:.0f} ms at best of {ATTEMPTS}"
+def test_the_runtime_costs_a_small_multiple_of_the_libraries_it_stands_on() -> None:
+    # A ratio, each side at its best of several runs in turn: machines differ in speed, and may be busy.
+    floor, runtime = zip(*((seconds(FLOOR), seconds("from pisces import Runtime")) for _ in range(ATTEMPTS)), strict=True)
+    assert min(runtime) < MULTIPLE * min(floor), f"{min(runtime):.3f} s, its libraries {min(floor):.3f} s"
 
 
 def loaded(arguments: list[str]) -> set[str]:
