@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any
 
-_REST_MS = 6
+_REST_MS = 2
 
 
 class Template(Sleeper):
