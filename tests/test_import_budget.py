@@ -24,7 +24,7 @@ SLOW = {
 }
 ATTEMPTS = 5
 FLOOR = "import anyio, asyncio, dataclasses, inspect, json, logging, msgspec, subprocess, uuid"
-MULTIPLE = 3
+MULTIPLE = 2.5
 
 TIMED = """
 import time
