@@ -72,6 +72,21 @@ def test_processes_that_begin_together_never_get_the_same_id(tmp_path: Path) -> 
     assert len(list(tmp_path.glob("session*/*.log"))) == 150
 
 
+def test_an_id_that_was_taken_since_one_looked_is_not_given_again(tmp_path: Path) -> None:
+    other = ArtifactStore(tmp_path)
+
+    class Overtaken(ArtifactStore):
+        """Another process is quicker, each time between looking which ids there are and taking one."""
+
+        def _claimed(self) -> list[int]:
+            seen = super()._claimed()
+            add(other, "other\n")
+            return seen
+
+    assert [add(Overtaken(tmp_path), "own\n") for _ in range(2)] == ["2", "4"]
+    assert [other.read(str(number)) for number in range(1, 5)] == ["other\n", "own\n"] * 2
+
+
 def test_only_the_owner_can_read_artifacts(store: ArtifactStore) -> None:
     mask = os.umask(0)
     try:
