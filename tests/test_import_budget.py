@@ -22,16 +22,8 @@ SLOW = {
     "uvicorn",
     "zmq",
 }
-ATTEMPTS = 5
-FLOOR = "import anyio, asyncio, dataclasses, inspect, json, logging, msgspec, subprocess, uuid"
-MULTIPLE = 2.5
-
-TIMED = """
-import time
-started = time.process_time()
-{statement}
-print(time.process_time() - started)
-"""
+NEEDED = {"anyio", "msgspec", "typing_extensions"}
+FOR_LATER = {"pisces.cli", "pisces.host"}
 
 
 @pytest.mark.parametrize(
@@ -48,30 +40,24 @@ def test_the_package_alone_loads_no_other() -> None:
     assert loaded(["-c", "import pisces"]) - before - sys.stdlib_module_names == {"pisces"}
 
 
-def test_the_runtime_costs_a_small_multiple_of_the_libraries_it_stands_on() -> None:
-    # A ratio, each side at its best of several runs in turn: machines differ in speed, and may be busy.
-    taken = [(seconds(FLOOR), seconds("from pisces import Runtime")) for _ in range(ATTEMPTS)]
-    floor, runtime = (min(side) for side in zip(*taken, strict=True))
-    assert runtime < MULTIPLE * floor, f"{runtime:.3f} s, its libraries {floor:.3f} s"
+def test_the_runtime_loads_only_what_a_cell_needs() -> None:
+    # What it loads is counted here; how long that takes depends on the machine and is measured by `make bench`.
+    printing = "import sys; bare = set(sys.modules); from pisces import Runtime; print(*set(sys.modules) - bare)"
+    added = set(run(["-c", printing]).stdout.split())
+    assert "pisces.runtime" in added
+    assert {name.partition(".")[0] for name in added} - sys.stdlib_module_names - {"pisces"} <= NEEDED
+    assert added & FOR_LATER == set()
 
 
 def loaded(arguments: list[str]) -> set[str]:
-    """The top-level names of all modules that a run of Python loads."""
-    done = subprocess.run(
-        [sys.executable, "-X", "importtime", *arguments], capture_output=True, text=True, encoding="utf-8", check=False
-    )
-    lines = [line for line in done.stderr.splitlines() if line.startswith("import time:")]
-    assert done.returncode == 0, "\n".join(line for line in done.stderr.splitlines() if line not in lines)
-    return {line.rpartition("|")[2].strip().partition(".")[0] for line in lines}
+    """The top-level names of all modules that a run of Python loads, or looks for."""
+    errors = run(["-X", "importtime", *arguments]).stderr.splitlines()
+    return {line.rpartition("|")[2].strip().partition(".")[0] for line in errors if line.startswith("import time:")}
 
 
-def seconds(statement: str) -> float:
-    """How much work a statement is in a Python of its own."""
-    done = subprocess.run(
-        [sys.executable, "-c", TIMED.format(statement=statement)],
-        capture_output=True,
-        text=True,
-        encoding="utf-8",
-        check=True,
+def run(arguments: list[str]) -> subprocess.CompletedProcess[str]:
+    done = subprocess.run([sys.executable, *arguments], capture_output=True, text=True, encoding="utf-8", check=False)
+    assert done.returncode == 0, "\n".join(
+        line for line in done.stderr.splitlines() if not line.startswith("import time:")
     )
-    return float(done.stdout)
+    return done
