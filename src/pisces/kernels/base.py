@@ -27,6 +27,8 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     """Modules to import before there is a session, shared by all kernels of this interpreter and environment."""
     memory_limit_mb: int = 0
     """The most memory that the kernel and all it starts may have; 0 for no limit."""
+    kernelspec: str = ""
+    """The name of an installed kernelspec to run; empty for a kernel of the interpreter's own."""
 
 
 class ExecuteRequest(msgspec.Struct, frozen=True):
