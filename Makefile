@@ -57,6 +57,8 @@ environments: $(ENVS)/dev ## The environments of the tests
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/plain
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/ipython --requirements requirements/ipython.txt
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/data --requirements requirements/data.txt
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/jupyter --requirements requirements/jupyter.txt
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/enterprise --requirements requirements/enterprise.txt
 
 # Not a file target: only the script knows whether the environment is complete, and it costs 30 ms to ask.
 .PHONY: $(ENVS)/dev

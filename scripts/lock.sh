@@ -2,7 +2,11 @@
 # Write requirements/*.txt from pyproject.toml: exact versions with hashes, for every platform and release we support.
 # The later files are bound to the versions of the earlier ones, so that a package has one version wherever it is used
 # together. The files carry no addresses: where packages come from is the affair of the machine that installs them.
+# With --keep, what is locked stays as it is, and only what pyproject.toml names anew is chosen.
 set -eu
+
+upgrade=--upgrade
+[ "${1:-}" != --keep ] || upgrade=
 
 cd "$(dirname -- "$0")/.."
 command -v uv >/dev/null || {
@@ -13,16 +17,18 @@ command -v uv >/dev/null || {
 lock() {
     output=$1
     shift
-    uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes \
+    uv pip compile --quiet $upgrade --universal --python-version 3.11 --generate-hashes \
         --no-header --no-annotate --no-emit-index-url --no-emit-find-links \
         --output-file "requirements/$output.txt" "$@"
 }
 
-lock runtime pyproject.toml
-lock dev pyproject.toml --group dev --constraint requirements/runtime.txt
+lock runtime pyproject.toml --extra zmq
+lock dev pyproject.toml --extra zmq --group dev --constraint requirements/runtime.txt
 lock ipython --group ipython
 lock data --group data --constraint requirements/ipython.txt
 lock heavy --group heavy --constraint requirements/data.txt
+lock jupyter --group jupyter --constraint requirements/dev.txt
+lock enterprise --group enterprise
 # The build of torch without CUDA has to be offered by the machine: name its folder or page in UV_FIND_LINKS here, and
 # in pip's own find-links where it is installed. Without it, the tests of torch are skipped and say so.
 lock torch --group torch --no-deps

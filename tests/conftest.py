@@ -9,7 +9,7 @@ from pathlib import Path
 import hypothesis
 import pytest
 
-from tests.environments import interpreter_of
+from tests.environments import enterprise_interpreter, interpreter_of, jupyter_interpreter
 from tests.leftovers import COOKIE, Leftovers, open_descriptors
 
 TESTS = Path(__file__).resolve().parent
@@ -74,6 +74,18 @@ def plain_python() -> str:
 def ipython_python() -> str:
     """A user's interpreter with IPython, numpy, pandas and matplotlib."""
     return interpreter_of("ipython", "ipython.txt")
+
+
+@pytest.fixture(scope="session")
+def jupyter_python() -> str:
+    """A user's interpreter with Jupyter: Kernel Gateway, Server, and kernels `python3`, `bash` and `deno`."""
+    return jupyter_interpreter()
+
+
+@pytest.fixture(scope="session")
+def enterprise_python() -> str:
+    """A user's interpreter with Enterprise Gateway and an older ipykernel."""
+    return enterprise_interpreter()
 
 
 @pytest.fixture(scope="session")
