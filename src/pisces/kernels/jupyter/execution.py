@@ -1,0 +1,184 @@
+"""One cell under way on a Jupyter kernel: it feeds the tracker and makes the end of the cell from what that saw."""
+
+from collections import deque
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+import anyio
+
+from pisces.kernels.jupyter.message import Message
+from pisces.kernels.jupyter.tracker import ExecutionTracker
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
+from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
+
+if TYPE_CHECKING:
+    from pisces.kernels.jupyter.kernel import JupyterKernel
+
+_BATCH = 1 << 19
+"""Characters of text in one batch: what waits in the host is bounded, whatever a message carries."""
+_REPLY_CAP = 1.0
+"""How long the reply to an interrupted request is waited for, once the kernel is idle."""
+_PROMPTS = 3
+"""So many prompts are answered with nothing; a cell that asks again is interrupted."""
+
+
+class JupyterExecution:
+    """Fulfils `kernels.base.Execution`. Pulls: what nobody asks for stays in the socket."""
+
+    def __init__(self, kernel: "JupyterKernel", request: Message, *, inspect: bool, counted: bool) -> None:
+        self._kernel = kernel
+        self._tracker = ExecutionTracker(request.id, request.header["session"])
+        self._inspect = inspect
+        self._counted = counted
+        self._waiting: deque[AnyEvent] = deque()
+        self._interrupts = 0
+        self._prompts = 0
+        self._sentinel = ""
+        self.done = False
+
+    @property
+    def begun(self) -> bool:
+        """Whether the code may have begun to run."""
+        return self._tracker.begun
+
+    @property
+    def interrupts(self) -> int:
+        """How often it has been interrupted."""
+        return self._interrupts
+
+    async def receive(self) -> Sequence[AnyEvent]:
+        """See `kernels.base.Execution`."""
+        while not self._waiting:
+            try:
+                await self._advance()
+            except KernelEnded as error:
+                self._end_dead(error.exit or ProcessExit(cause=_clause(error)))
+            except LinkLost as error:
+                self._end_cut(str(error))
+        return self._batch()
+
+    async def interrupt(self) -> None:
+        """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
+        self._interrupts += 1
+        if self.begun and not self.done:
+            await self._kernel.signal(again=self._interrupts > 1)
+
+    def take_kept(self, messages: Sequence[Message]) -> None:
+        """Messages that came between the cells: output of threads is heard with this one."""
+        for message in messages:
+            self._waiting += self._tracker.take(message)
+
+    async def _advance(self) -> None:
+        """Take the next message, and those that are there already."""
+        message = await self._next()
+        size = 0
+        while message is not None and not self._waiting_for_room(size):
+            size += self._take(message)
+            message = None if self._tracker.finished or self._tracker.death else self._kernel.transport.receive_nowait()
+        if message is not None:
+            self._take(message)
+        await self._answer_prompts()
+        if self._tracker.begun and self._interrupts and Started() in self._waiting:
+            await self._kernel.signal(again=self._interrupts > 1)  # It was asked for before there was a cell to stop.
+        if self._tracker.death:
+            self._kernel.died(self._tracker.death)
+            self._end_dead(ProcessExit(cause=self._tracker.death))
+        elif self._tracker.finished:
+            await self._finish()
+
+    async def _next(self) -> Message | None:
+        """The next message; None when a reply that may never come has been waited for."""
+        transport = self._kernel.transport
+        try:
+            if self._tracker.idle_without_reply and self._interrupts:
+                with anyio.move_on_after(_REPLY_CAP):
+                    return await transport.receive()
+                await self._finish()
+                return None
+            return await transport.receive()
+        except Reconnected:
+            # Requests on the shell channel are answered in order: if this one is answered first, ours never will be.
+            self._sentinel = await self._kernel.send_sentinel()
+            return None
+
+    def _waiting_for_room(self, size: int) -> bool:
+        return size >= _BATCH
+
+    def _take(self, message: Message) -> int:
+        if self._sentinel and message.channel == "shell" and message.parent == self._sentinel:
+            self._sentinel = ""
+            if self._tracker.reply is None:
+                raise LinkLost("The connection was lost, and the kernel no longer knows of the cell")
+        events = self._tracker.take(message)
+        self._waiting += events
+        return sum(len(event.text) for event in events if isinstance(event, Stream))
+
+    async def _answer_prompts(self) -> None:
+        requests, self._tracker.unanswered_input = self._tracker.unanswered_input, []
+        for request in requests:
+            await self._kernel.refuse_input(request)
+            self._prompts += 1
+            if self._prompts > _PROMPTS:
+                await self.interrupt()
+
+    async def _finish(self) -> None:
+        """The kernel has answered: what is still to be known is asked, and the cell is done."""
+        tracker, kernel = self._tracker, self._kernel
+        self._waiting += tracker.closing_events()
+        status = tracker.status(interrupted=self._interrupts > 0, python=kernel.is_python)
+        reply = tracker.reply or {}
+        count = reply.get("execution_count") if self._counted else None
+        notes = [*kernel.take_notes(), *self._about_dropped()]
+        changes: VariableChanges | None = None
+        if self._inspect:
+            changes = kernel.changes_in(reply) or await kernel.ask_changes()
+        self.done = True
+        if self._counted and kernel.count_went_back(count):
+            notes.append(
+                "The kernel counts its cells from the beginning again: it was restarted, and what it knew is lost."
+            )
+        self._waiting.append(
+            Done(
+                status,
+                execution_count=count,
+                exit_code=tracker.exit_code(),
+                variables=changes,
+                notes=tuple(notes),
+            )
+        )
+
+    def _about_dropped(self) -> list[str]:
+        if not self._tracker.dropped:
+            return []
+        limit = "iopub_data_rate_limit" if self._tracker.dropped == "data" else "iopub_msg_rate_limit"
+        return [
+            f"The Jupyter server left out part of this cell's output, because it came too fast ({limit}); "
+            "what is missing cannot be had again."
+        ]
+
+    def _end_dead(self, ended: ProcessExit) -> None:
+        if not self.done:
+            self.done = True
+            notes = (*self._kernel.take_notes(), *self._about_dropped())
+            self._waiting.append(Done("crashed", state="lost", process_exit=ended, notes=notes))
+
+    def _end_cut(self, why: str) -> None:
+        if not self.done:
+            self.done = True
+            self._kernel.unsure()
+            notes = (f"{why}. Whether the cell finished is not known.", *self._about_dropped())
+            self._waiting.append(Done("disconnected", state="unknown", notes=notes))
+
+    def _batch(self) -> list[AnyEvent]:
+        batch: list[AnyEvent] = []
+        size = 0
+        while self._waiting and size < _BATCH:
+            event = self._waiting.popleft()
+            batch.append(event)
+            size += len(event.text) if isinstance(event, Stream) else 0
+        return batch
+
+
+def _clause(error: KernelEnded) -> str:
+    """Why it ended, for a sentence whose subject is the kernel."""
+    return f"ended ({error})"

@@ -1,0 +1,189 @@
+"""One execution, seen through the messages about it: messages in, events out. It sends and waits for nothing.
+
+Above is `execution`, which feeds it and makes the end of the cell from what it saw.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+from pisces.kernels.jupyter.message import Message
+from pisces.model.events import (
+    AnyEvent,
+    ClearOutput,
+    Display,
+    DoneStatus,
+    Error,
+    InputRequested,
+    Result,
+    Started,
+    Status,
+    Stream,
+)
+
+STDIN_MIME = "application/x-pisces-stdin"
+"""A display with which the code that we put into Python kernels says that input was asked for, and refused."""
+
+_ANSI = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
+_LIMITED = re.compile(r"\s*IOPub (data|message) rate exceeded", re.IGNORECASE)
+_PIECE = 1 << 18
+"""Text in one event; a message may carry as much as it likes."""
+
+_DEAD_STATES = {
+    "restarting": "died, and the server put a fresh one in its place",
+    "dead": "died",
+    "starting": "was replaced by a fresh one under the same id",
+}
+
+
+class ExecutionTracker:
+    """Follows the message of this id, sent by the client of this session."""
+
+    def __init__(self, request: str, client: str) -> None:
+        self._request = request
+        self._client = client
+        self._started = False
+        self._idle = False
+        self.reply: Mapping[str, Any] | None = None
+        self.death = ""
+        """What became of the kernel, for a sentence whose subject it is; empty while it lives."""
+        self.dropped = ""
+        """`data` or `message` when the server left output out because it came too fast."""
+        self.unanswered_input: list[Message] = []
+        """Requests for input that the owner has to answer."""
+        self._error: Error | None = None
+
+    @property
+    def finished(self) -> bool:
+        """Whether the kernel has said all that it has to say: the reply has come and it is idle, in either order."""
+        return self._idle and self.reply is not None
+
+    @property
+    def begun(self) -> bool:
+        """Whether the code may have begun to run."""
+        return self._started
+
+    @property
+    def idle_without_reply(self) -> bool:
+        """Whether the kernel is idle again and has not answered: the answer comes, or an interrupt has swallowed it."""
+        return self._idle and self.reply is None
+
+    def take(self, message: Message) -> list[AnyEvent]:
+        """What the message says to this execution; nothing, if it is about something else."""
+        if message.channel == "iopub":
+            return self._published(message)
+        if message.parent == self._request:
+            if message.type == "execute_reply":
+                self.reply = message.content
+            elif message.type == "input_request":
+                self.unanswered_input.append(message)
+                content = message.content
+                return [InputRequested(str(content.get("prompt", "")), bool(content.get("password", False)))]
+        return []
+
+    def _published(self, message: Message) -> list[AnyEvent]:
+        if message.type == "status":
+            return self._status(message)
+        if message.type == "shutdown_reply":
+            self.death = "was shut down by somebody else"
+            return []
+        ours = message.parent == self._request
+        if not ours and message.parent_session not in ("", self._client):
+            return []  # Another client's cell.
+        if ours and message.type == "error":
+            content = message.content
+            lines = content.get("traceback") or ()
+            return self._raised(str(content.get("ename", "")), str(content.get("evalue", "")), lines)
+        # What a thread of an earlier cell writes is heard with the one that runs now.
+        return self._output(message)
+
+    def _status(self, message: Message) -> list[AnyEvent]:
+        state = message.content.get("execution_state")
+        if state in _DEAD_STATES:
+            self.death = _DEAD_STATES[state]
+        elif message.parent == self._request:
+            if state == "busy" and not self._started:
+                self._started = True
+                return [Started()]
+            if state == "idle":
+                self._idle = True
+        return []
+
+    def _output(self, message: Message) -> list[AnyEvent]:
+        content = message.content
+        match message.type:
+            case "stream":
+                return self._stream(message)
+            case "display_data" | "update_display_data":
+                return [self._display(content, update=message.type == "update_display_data")]
+            case "execute_result":
+                return [Result(_bundle(content, "data"), content.get("execution_count"), _bundle(content, "metadata"))]
+            case "clear_output":
+                return [ClearOutput(bool(content.get("wait", False)))]
+        return []
+
+    def _stream(self, message: Message) -> list[AnyEvent]:
+        text = str(message.content.get("text", ""))
+        limited = _LIMITED.match(text)
+        # A server writes this in the name of its client; a kernel's own messages carry the kernel's session.
+        if limited and message.header.get("session") == self._client:
+            self.dropped = limited[1].lower()
+            return []
+        name = "stderr" if message.content.get("name") == "stderr" else "stdout"
+        if len(text) <= _PIECE:
+            return [Stream(name, text)] if text else []
+        return [Stream(name, text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)]
+
+    def _display(self, content: Mapping[str, Any], *, update: bool) -> AnyEvent:
+        bundle = _bundle(content, "data")
+        asked = bundle.get(STDIN_MIME)
+        if isinstance(asked, dict):
+            return InputRequested(str(asked.get("prompt", "")), bool(asked.get("password", False)))
+        display_id = _bundle(content, "transient").get("display_id")
+        shown = Display(bundle, _bundle(content, "metadata"), None if display_id is None else str(display_id), update)
+        return Status.from_bundle(bundle) or shown
+
+    def _raised(self, ename: str, evalue: str, traceback: Any) -> list[AnyEvent]:
+        lines = tuple(_ANSI.sub("", str(line)) for line in traceback) if isinstance(traceback, list | tuple) else ()
+        self._error = Error(ename, evalue, lines)
+        return [self._error]
+
+    def closing_events(self) -> list[AnyEvent]:
+        """At the end: an error that is in the reply only, because this kernel does not publish its errors."""
+        reply = self.reply
+        if reply is None or reply.get("status") != "error" or self._error is not None:
+            return []
+        ename, evalue = str(reply.get("ename") or ""), str(reply.get("evalue") or "")
+        return self._raised(ename, evalue, reply.get("traceback") or ()) if ename else []
+
+    def status(self, *, interrupted: bool, python: bool) -> DoneStatus:
+        """How the execution ended, which was interrupted or not."""
+        reply = self.reply
+        if reply is None:
+            return "interrupted"
+        if reply.get("status") == "ok":
+            return "ok"
+        if reply.get("status") in ("abort", "aborted"):
+            return "interrupted" if interrupted else "aborted"
+        ename = self._error.ename if self._error is not None else str(reply.get("ename") or "")
+        stopped = interrupted and (not python or ename in ("KeyboardInterrupt", "CancelledError"))
+        return "interrupted" if stopped else "error"
+
+    def exit_code(self) -> int | None:
+        """What the code chose as its exit code: that of SystemExit, or of a shell's last command."""
+        reply = self.reply
+        if reply is None or reply.get("status") != "error":
+            return None
+        ename, evalue = str(reply.get("ename") or ""), str(reply.get("evalue") or "").strip()
+        if ename == "SystemExit":
+            return 0 if evalue in ("", "None") else int(evalue) if _is_code(evalue) else 1
+        return int(evalue) if not ename and _is_code(evalue) else None
+
+
+def _is_code(text: str) -> bool:
+    return text.lstrip("-").isdecimal() and text.isascii() and len(text) < 12
+
+
+def _bundle(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
+    found = content.get(key)
+    return found if isinstance(found, dict) else {}
