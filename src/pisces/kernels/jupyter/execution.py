@@ -34,6 +34,8 @@ class JupyterExecution:
         self._interrupts = 0
         self._prompts = 0
         self._sentinel = ""
+        self._given_up = False
+        """No reply will come: the interrupt hit the kernel itself, which is idle again."""
         self.done = False
 
     @property
@@ -70,21 +72,24 @@ class JupyterExecution:
 
     async def _advance(self) -> None:
         """Take the next message, and those that are there already."""
-        message = await self._next()
-        size = 0
-        while message is not None and not self._waiting_for_room(size):
-            size += self._take(message)
-            message = None if self._tracker.finished or self._tracker.death else self._kernel.transport.receive_nowait()
-        if message is not None:
-            self._take(message)
+        tracker = self._tracker
+        if not tracker.finished:  # Else an earlier wait was cancelled right before the end.
+            self._take_all(await self._next())
         await self._answer_prompts()
-        if self._tracker.begun and self._interrupts and Started() in self._waiting:
+        if self._interrupts and Started() in self._waiting:
             await self._kernel.signal(again=self._interrupts > 1)  # It was asked for before there was a cell to stop.
-        if self._tracker.death:
-            self._kernel.died(self._tracker.death)
-            self._end_dead(ProcessExit(cause=self._tracker.death))
-        elif self._tracker.finished:
+        if tracker.death:
+            self._kernel.died(tracker.death)
+            self._end_dead(ProcessExit(cause=tracker.death))
+        elif tracker.finished or self._given_up:
             await self._finish()
+
+    def _take_all(self, message: Message | None) -> None:
+        size = 0
+        while message is not None:
+            size += self._take(message)
+            full = size >= _BATCH or self._tracker.finished or self._tracker.death
+            message = None if full else self._kernel.transport.receive_nowait()
 
     async def _next(self) -> Message | None:
         """The next message; None when a reply that may never come has been waited for."""
@@ -93,16 +98,13 @@ class JupyterExecution:
             if self._tracker.idle_without_reply and self._interrupts:
                 with anyio.move_on_after(_REPLY_CAP):
                     return await transport.receive()
-                await self._finish()
+                self._given_up = True
                 return None
             return await transport.receive()
         except Reconnected:
             # Requests on the shell channel are answered in order: if this one is answered first, ours never will be.
             self._sentinel = await self._kernel.send_sentinel()
             return None
-
-    def _waiting_for_room(self, size: int) -> bool:
-        return size >= _BATCH
 
     def _take(self, message: Message) -> int:
         if self._sentinel and message.channel == "shell" and message.parent == self._sentinel:
@@ -124,15 +126,15 @@ class JupyterExecution:
     async def _finish(self) -> None:
         """The kernel has answered: what is still to be known is asked, and the cell is done."""
         tracker, kernel = self._tracker, self._kernel
-        self._waiting += tracker.closing_events()
         status = tracker.status(interrupted=self._interrupts > 0, python=kernel.is_python)
         reply = tracker.reply or {}
         count = reply.get("execution_count") if self._counted else None
-        notes = [*kernel.take_notes(), *self._about_dropped()]
         changes: VariableChanges | None = None
         if self._inspect:
             changes = kernel.changes_in(reply) or await kernel.ask_changes()
         self.done = True
+        notes = [*kernel.take_notes(), *self._about_dropped()]
+        self._waiting += tracker.closing_events()
         if self._counted and kernel.count_went_back(count):
             notes.append(
                 "The kernel counts its cells from the beginning again: it was restarted, and what it knew is lost."
@@ -151,10 +153,7 @@ class JupyterExecution:
         if not self._tracker.dropped:
             return []
         limit = "iopub_data_rate_limit" if self._tracker.dropped == "data" else "iopub_msg_rate_limit"
-        return [
-            f"The Jupyter server left out part of this cell's output, because it came too fast ({limit}); "
-            "what is missing cannot be had again."
-        ]
+        return [f"The Jupyter server left out part of this cell's output, which came too fast for its {limit}."]
 
     def _end_dead(self, ended: ProcessExit) -> None:
         if not self.done:

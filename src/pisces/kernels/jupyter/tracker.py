@@ -19,6 +19,7 @@ from pisces.model.events import (
     Started,
     Status,
     Stream,
+    StreamName,
 )
 
 STDIN_MIME = "application/x-pisces-stdin"
@@ -129,7 +130,7 @@ class ExecutionTracker:
         if limited and message.header.get("session") == self._client:
             self.dropped = limited[1].lower()
             return []
-        name = "stderr" if message.content.get("name") == "stderr" else "stdout"
+        name: StreamName = "stderr" if message.content.get("name") == "stderr" else "stdout"
         if len(text) <= _PIECE:
             return [Stream(name, text)] if text else []
         return [Stream(name, text[start : start + _PIECE]) for start in range(0, len(text), _PIECE)]

@@ -1,0 +1,162 @@
+"""The standard streams of ipykernel, in order: prints, child processes and C code, in messages of bounded size.
+
+ipykernel reads what child processes write in a thread of its own, in no order with what Python prints, and puts all
+that is printed within 0.2 s into one message, however much that is. Here whoever prints first takes in what children
+have written, and a stream is sent on when another one is written to, or when much has gathered.
+"""
+
+from __future__ import annotations
+
+import codecs
+import os
+import select
+import sys
+import threading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_GATHERED = 1 << 18
+_READ = 1 << 16
+
+
+class _Captured:
+    """One stream, and the pipe that its descriptor leads to."""
+
+    def __init__(self, stream: Any, descriptor: int, pipe: int) -> None:
+        self.stream = stream
+        self.descriptor = descriptor
+        self.pipe = pipe
+        self.write = stream.write
+        self.gathered = 0
+        self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
+
+    def read(self) -> bool:
+        """Take in what children have written; whether there was anything."""
+        try:
+            data = os.read(self.pipe, _READ)
+        except OSError:
+            return False  # Nothing there, or gone.
+        if data:
+            self.put(self.decoder.decode(data))
+        return bool(data)
+
+    def put(self, text: str) -> None:
+        self.write(text)
+        self.gathered += len(text)
+        if self.gathered > _GATHERED:
+            self.gathered = 0
+            self.stream.flush()
+
+
+class OrderedStreams:
+    """Both streams of a kernel."""
+
+    def __init__(self, captured: list[_Captured]) -> None:
+        self._captured = captured
+        self._last = captured[0]
+        self._lock = threading.RLock()
+        self._owner = os.getpid()
+
+    @classmethod
+    def install(cls, shell: Any) -> OrderedStreams | None:
+        """Take over the streams of this shell's kernel; None where they are not what we know."""
+        captured = [_take_over(stream) for stream in (sys.stdout, sys.stderr)]
+        known = [one for one in captured if one is not None]
+        if len(known) != 2:
+            return None
+        streams = cls(known)
+        for one in known:
+            streams.replace_write(one)
+        threading.Thread(target=streams.watch, name="pisces-streams", daemon=True).start()
+        shell.events.register("post_execute", streams.settle)
+        return streams
+
+    def replace_write(self, one: _Captured) -> None:
+        """Have what is written through Python come in order."""
+
+        def write(text: str) -> int | None:
+            if type(text) is not str or os.getpid() != self._owner:
+                return one.write(text)  # type: ignore[no-any-return]  # A fork of the user's: its own affair.
+            with self._lock:
+                self._take_in()
+                self._turn_to(one)
+                one.put(text if text.isascii() else _printable(text))
+            return len(text)
+
+        one.stream.write = write
+        one.stream.fileno = lambda: one.descriptor
+
+    def watch(self) -> None:
+        """Take in what children write while nobody prints."""
+        pipes = [one.pipe for one in self._captured]
+        while True:
+            select.select(pipes, [], [])
+            with self._lock:
+                self._take_in()
+
+    def flush(self) -> None:
+        """Send on all that there is."""
+        with self._lock:
+            self._take_in()
+            for one in self._captured:
+                one.gathered = 0
+                one.stream.flush()
+
+    def settle(self) -> None:
+        """At the end of a cell: what C code holds back, what children wrote, what Python printed."""
+        if os.getpid() == self._owner:
+            _flush_c()
+            self.flush()
+
+    def _take_in(self) -> None:
+        reading = True
+        while reading:
+            reading = False
+            for one in self._captured:
+                if select.select([one.pipe], [], [], 0)[0]:
+                    self._turn_to(one)
+                    reading |= one.read()
+
+    def _turn_to(self, one: _Captured) -> None:
+        """What was written to the other stream goes first."""
+        if self._last is not one:
+            if self._last.gathered:
+                self._last.gathered = 0
+                self._last.stream.flush()
+            self._last = one
+
+
+def _take_over(stream: Any) -> _Captured | None:
+    """End ipykernel's own reading of a stream's descriptor; None if there is none."""
+    pipe = getattr(stream, "_fid", None)
+    descriptor = getattr(stream, "_original_stdstream_fd", None)
+    reader = getattr(stream, "watch_fd_thread", None)
+    if pipe is None or descriptor is None or reader is None or not getattr(stream, "_should_watch", False):
+        return None
+    stream._should_watch = False
+    os.write(descriptor, b"\n")  # It wakes, sees that it is not wanted, and drops this.
+    reader.join(2)
+    if reader.is_alive():
+        stream._should_watch = True
+        return None
+    os.set_blocking(pipe, False)
+    return _Captured(stream, descriptor, pipe)
+
+
+def _printable(text: str) -> str:
+    try:
+        text.encode("utf-8")
+    except UnicodeEncodeError:
+        return text.encode("utf-8", "backslashreplace").decode("utf-8")
+    return text
+
+
+def _flush_c() -> None:
+    try:
+        import ctypes
+
+        ctypes.CDLL(None).fflush(None)
+    except (ImportError, OSError, AttributeError):
+        pass  # A Python without ctypes has no C code of that kind either.

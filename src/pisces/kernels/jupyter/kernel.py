@@ -1,0 +1,337 @@
+"""One kernel that speaks the Jupyter protocol, as the contract wants it, whatever carries its messages."""
+
+import logging
+from collections import deque
+from collections.abc import Mapping
+from typing import Any, TypeVar
+from uuid import uuid4
+
+import anyio
+import msgspec
+
+from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError
+from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.jupyter.execution import JupyterExecution
+from pisces.kernels.jupyter.failed import FailedExecution
+from pisces.kernels.jupyter.message import Message, MessageMaker
+from pisces.kernels.jupyter.setup import CHANGES, EVERYTHING, IDENTITY, go_code, set_up_code
+from pisces.kernels.jupyter.tracker import ExecutionTracker
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected, Transport
+from pisces.model.events import ProcessExit, Variable, VariableChanges
+
+_log = logging.getLogger(__name__)
+_startup = logging.getLogger("pisces.startup")
+
+_T = TypeVar("_T")
+
+_KEY = "pisces"
+_ASK_AGAIN = 0.5
+"""A kernel that has just been started may miss a first question, and we its answer: it is asked again."""
+_QUICK_CAP = 3.0
+"""For a question between cells, which a kernel that waits for one answers in milliseconds."""
+_KEPT = 1000
+"""So many messages that come between cells are kept for the next one."""
+
+
+class JupyterKernel:
+    """Fulfils `Kernel`; for kernels that run Python, `Inspecting` too; and `Mortal`."""
+
+    def __init__(self, transport: Transport, spec: LaunchSpec, *, backend: str, nonce: str = "") -> None:
+        """`nonce` is that of a kernel which has been set up before: start then finds out whether it is still there."""
+        self.transport = transport
+        self.backend = backend
+        self.is_python = False
+        self.language = ""
+        self.nonce = nonce
+        """What a Python kernel is known by: another process under the same id does not have it."""
+        self._spec = spec
+        self._make = MessageMaker(transport.client)
+        self._execution: JupyterExecution | None = None
+        self._kept: deque[Message] = deque(maxlen=_KEPT)
+        self._notes: list[str] = []
+        self._exit: ProcessExit | None = None
+        self._up = False
+        self._unsure = False
+        self._count = 0
+
+    @property
+    def interpreter(self) -> str:
+        """See `kernels.base.Kernel`."""
+        return self.transport.interpreter
+
+    async def start(self, deadline: Deadline) -> None:
+        """See `kernels.base.Kernel`."""
+        try:
+            with deadline.scope() as scope:
+                await self.transport.open(deadline)
+                await self._meet()
+            if scope.cancelled_caught:
+                raise DeadlineExceeded(f"The kernel did not start within {deadline.seconds:g} seconds")
+        except LinkLost as error:
+            await self._give_up()
+            raise KernelStartError(str(error), hint=error.hint) from error
+        except BaseException:
+            await self._give_up()
+            raise
+        self._up = True
+
+    async def _give_up(self) -> None:
+        with anyio.CancelScope(shield=True):
+            await self.transport.kill()
+            await self.transport.shutdown()
+
+    async def _meet(self) -> None:
+        """Learn what it is, and prepare it."""
+        info = await self._introduce()
+        language = info.get("language_info")
+        self.language = str(language.get("name", "")) if isinstance(language, dict) else ""
+        self.is_python = self.language == "python"
+        _startup.debug("kernel answers")
+        if self.is_python and self.nonce:
+            await self._recognise()
+        elif self.is_python:
+            await self._prepare()
+        _startup.debug("kernel ready")
+
+    async def _introduce(self) -> Mapping[str, Any]:
+        """Ask until it answers, and until what it publishes is heard too."""
+        asked: set[str] = set()
+        heard = False
+        info: Mapping[str, Any] | None = None
+        while info is None or not heard:
+            question = self._make.kernel_info()
+            asked.add(question.id)
+            await self.transport.send(question)
+            with anyio.move_on_after(_ASK_AGAIN):
+                while info is None or not heard:
+                    message = await self._next()
+                    if message.parent in asked:
+                        heard |= message.channel == "iopub"
+                        info = message.content if message.type == "kernel_info_reply" else info
+        return info
+
+    async def _prepare(self) -> None:
+        nonce = uuid4().hex
+        local = self.transport.shares_machine
+        env = {**self._spec.env, **self._spec.injected} if local else {}
+        env.pop("MPLBACKEND", None)
+        reply = await self._ask(set_up_code(nonce, self._spec.cwd, env), {_KEY: IDENTITY})
+        answer = _answer(reply)
+        if not isinstance(answer, dict) or answer.get("nonce") != nonce:
+            # It is a Python, but not one that can be prepared: plain cells run all the same.
+            _log.warning("the kernel could not be prepared: %s", reply.get("evalue") or reply)
+            self.is_python = False
+            self._notes.append(
+                "The kernel could not be prepared: variables are not reported, and input is not refused."
+            )
+            return
+        self.nonce = nonce
+        self._notes += [str(note) for note in answer.get("notes") or ()]
+
+    async def _recognise(self) -> None:
+        """Make sure that this is the process that was prepared. Raises `KernelEnded`."""
+        answer = _answer(await self._ask("", {_KEY: IDENTITY}))
+        if not isinstance(answer, dict) or answer.get("nonce") != self.nonce:
+            self.died("was replaced by a fresh one under the same id")
+            raise KernelEnded("The kernel has been replaced by a fresh one under the same id")
+
+    async def execute(self, request: ExecuteRequest) -> "JupyterExecution | FailedExecution":
+        """See `kernels.base.Kernel`."""
+        self._listen()
+        self._living()
+        try:
+            if self._unsure:
+                await self._make_sure()
+            failed = await self._go(request)
+            if failed is not None:
+                return failed
+            inspect = request.inspect and self.is_python
+            message = self._make.execute(
+                request.code,
+                silent=request.silent,
+                store_history=request.store_history,
+                expressions={_KEY: CHANGES} if inspect else None,
+            )
+            counted = request.store_history and not request.silent
+            self._execution = JupyterExecution(self, message, inspect=inspect, counted=counted)
+            self._execution.take_kept(self._kept)
+            self._kept.clear()
+            await self.transport.send(message)
+        except LinkLost as error:
+            self._unsure = True
+            raise KernelError(str(error), hint=error.hint) from error
+        return self._execution
+
+    async def _make_sure(self) -> None:
+        """The connection was lost: is it the same kernel, and does it wait for a cell?"""
+        with anyio.move_on_after(_QUICK_CAP):
+            if self.is_python:
+                await self._recognise()
+            else:
+                await self._introduce()
+            self._unsure = False
+            return
+        raise KernelError(
+            "The kernel does not answer since the connection to it was lost; a cell may still be running there",
+            hint="Try again later, or call with reset: true for a fresh kernel.",
+        )
+
+    async def _go(self, request: ExecuteRequest) -> FailedExecution | None:
+        """Go to the folder of the cell, and set its variables; what the cell comes to if that fails."""
+        if request.cwd is None and not request.env:
+            return None
+        if not self.is_python:
+            self._notes.append(f"The folder was not changed: that is not known for {self.language or 'this kernel'}.")
+            return None
+        reply = await self._ask(go_code(request.cwd, request.env or {}), {})
+        if reply.get("status") == "ok":
+            return None
+        return FailedExecution(str(reply.get("ename")), str(reply.get("evalue")), self.take_notes())
+
+    async def interrupt(self) -> None:
+        """See `kernels.base.Kernel`."""
+        if self._execution is not None and not self._execution.done:
+            await self._execution.interrupt()
+
+    async def signal(self, *, again: bool) -> None:
+        """Interrupt what runs; a second time by every way there is."""
+        try:
+            if not await self.transport.interrupt() or again:
+                await self.transport.send(self._make.interrupt())
+            if self.is_python:
+                await self.transport.send(self._make.kernel_info())  # It wakes an event loop that has not seen it.
+        except (KernelEnded, LinkLost) as error:
+            _log.debug("the cell could not be interrupted: %s", error)  # Whoever receives hears of it.
+
+    async def send_sentinel(self) -> str:
+        """A question on the shell channel, behind the cell; the id that its answer names."""
+        question = self._make.kernel_info()
+        await self.transport.send(question)
+        return question.id
+
+    async def refuse_input(self, request: Message) -> None:
+        """Answer a prompt with nothing."""
+        await self.transport.send(self._make.refuse_input(request))
+
+    def changes_in(self, reply: Mapping[str, Any]) -> VariableChanges | None:
+        """What a reply says about the names; None if it does not, as that of a cell that failed."""
+        return _converted(_answer(reply), VariableChanges)
+
+    async def ask_changes(self) -> VariableChanges | None:
+        """The same, asked for by itself; None if the kernel does not answer at once."""
+        try:
+            with anyio.move_on_after(_QUICK_CAP):
+                return self.changes_in(await self._ask("", {_KEY: CHANGES}))
+        except LinkLost as error:
+            _log.debug("the names could not be asked for: %s", error)
+        return None
+
+    async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
+        """See `kernels.base.Inspecting`. Raises `KernelError` where the kernel runs no Python."""
+        self._listen()
+        self._living()
+        if not self.is_python:
+            raise KernelError(f"Variables of a {self.language or 'foreign'} kernel cannot be listed")
+        try:
+            with deadline.scope():
+                found = _converted(_answer(await self._ask("", {_KEY: EVERYTHING})), tuple[Variable, ...])
+                return found or ()
+        except LinkLost as error:
+            self._unsure = True
+            raise KernelError(str(error), hint=error.hint) from error
+        raise DeadlineExceeded("The kernel did not list its variables in time")
+
+    async def _ask(self, code: str, expressions: Mapping[str, str]) -> Mapping[str, Any]:
+        """Run something of ours between cells and wait for its reply; other messages are kept for the next cell."""
+        question = self._make.execute(code, silent=True, expressions=expressions, stdin=False)
+        tracker = ExecutionTracker(question.id, self._make.session)
+        await self.transport.send(question)
+        while not tracker.finished:
+            message = await self._next()
+            tracker.take(message)
+            if tracker.death:
+                self.died(tracker.death)
+                raise KernelEnded(f"The kernel {tracker.death}", exit=self._exit)
+            if message.parent != question.id:
+                self._kept.append(message)
+        return tracker.reply or {}
+
+    async def _next(self) -> Message:
+        while True:
+            try:
+                return await self.transport.receive()
+            except Reconnected:
+                continue
+
+    def _listen(self) -> None:
+        """Take in what came since the last cell: output for the next one, and news of the kernel's death."""
+        if not self._up or (self._execution is not None and not self._execution.done):
+            return
+        tracker = ExecutionTracker("", self._make.session)
+        while (message := self.transport.receive_nowait()) is not None:
+            tracker.take(message)
+            self._kept.append(message)
+        if tracker.death:
+            self.died(tracker.death)
+
+    def died(self, how: str) -> None:
+        """It is certain that what the kernel knew is gone; `how`, for a sentence whose subject it is."""
+        self._exit = self._exit or ProcessExit(cause=how)
+
+    def unsure(self) -> None:
+        """The connection is lost: before the next cell, see whether the kernel is still the same."""
+        self._unsure = True
+
+    def take_notes(self) -> tuple[str, ...]:
+        """What there is to tell with the next result; told once."""
+        notes, self._notes = self._notes, []
+        return tuple(notes)
+
+    def count_went_back(self, count: int | None) -> bool:
+        """Whether the number of this cell is not above that of the one before: then it is not the same kernel."""
+        if not isinstance(count, int):
+            return False
+        before, self._count = self._count, count
+        return count < before
+
+    def _living(self) -> None:
+        if not self._up or self.ended is not None:
+            raise KernelGone("The kernel has ended")
+
+    async def is_alive(self) -> bool:
+        """See `kernels.base.Kernel`."""
+        self._listen()
+        return self._up and self.ended is None
+
+    @property
+    def ended(self) -> ProcessExit | None:
+        """See `kernels.base.Mortal`."""
+        return self._exit or self.transport.ended
+
+    async def kill(self) -> None:
+        """See `kernels.base.Kernel`."""
+        await self.transport.kill()
+
+    async def shutdown(self) -> None:
+        """See `kernels.base.Kernel`."""
+        await self.transport.shutdown()
+        self._up = False
+
+
+def _answer(reply: Mapping[str, Any]) -> Any:
+    """The value of our expression in a reply; None if it has none."""
+    expressions = reply.get("user_expressions")
+    answer = expressions.get(_KEY) if isinstance(expressions, dict) else None
+    data = answer.get("data") if isinstance(answer, dict) else None
+    return data.get("application/json") if isinstance(data, dict) else None
+
+
+def _converted(value: Any, kind: type[_T]) -> _T | None:
+    if value is None:
+        return None
+    try:
+        return msgspec.convert(value, kind)
+    except msgspec.ValidationError as error:
+        _log.warning("a kernel's answer was not understood: %s", error)
+        return None
