@@ -10,6 +10,7 @@ import msgspec
 
 from pisces.errors import PiscesError
 from pisces.settings.paths import Paths, make_private
+from pisces.settings.recorded_process import process_start
 
 _MAX_SOCKET_PATH: Final = 100
 """What every system takes for the path of a unix socket: Linux has room for 107 bytes, macOS for 103."""
@@ -111,25 +112,3 @@ def cannot_start(agent: Path, error: OSError) -> PiscesError:
     else:
         hint = "It needs a folder that can be written to and has some space left; PISCES_HOME names another one."
     return PiscesError(f"The background host cannot be started in {agent}: {error}", hint=hint)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Put a small file in its place, private, in one step: whoever reads it reads the old one or the new one."""
-    beside = path.with_name(f"{path.name}.{os.getpid()}")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-    try:
-        with open(descriptor, "wb") as file:
-            file.write(content)
-        beside.replace(path)
-    except OSError:
-        beside.unlink(missing_ok=True)
-        raise
-
-
-def process_start(pid: int) -> int:
-    """When a process began, in ticks since the system did; 0 when it is not there, or where nobody knows."""
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[19])
-    except (OSError, IndexError, ValueError):
-        return 0

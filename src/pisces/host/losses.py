@@ -7,9 +7,9 @@ from typing import Final, Literal
 
 import msgspec
 
-from pisces.host.files import write_whole
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.sessions.recovery import StateNews
+from pisces.settings.private_file import write_whole
 
 Ending = Literal["unexpected", "stopped", "idle"]
 

@@ -14,7 +14,7 @@ from pisces._version import __version__
 from pisces.errors import InvalidCall, PiscesError, SettingsError
 from pisces.host.calls import HostCalls
 from pisces.host.connection import Connection
-from pisces.host.files import HostFiles, HostRecord, process_start, write_whole
+from pisces.host.files import HostFiles, HostRecord
 from pisces.host.guard import is_foreign
 from pisces.host.losses import Ending, Losses
 from pisces.host.protocol import (
@@ -32,6 +32,8 @@ from pisces.host.protocol import (
     printable,
 )
 from pisces.runtime import Runtime
+from pisces.settings.private_file import write_whole
+from pisces.settings.recorded_process import process_start
 
 _FAREWELL: Final = 2.0
 """Seconds for clients to take their last answers when the host ends."""

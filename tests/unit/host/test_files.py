@@ -6,9 +6,11 @@ from pathlib import Path
 import pytest
 
 from pisces.errors import PiscesError
-from pisces.host.files import HostFiles, HostRecord, process_start, write_whole
+from pisces.host.files import HostFiles, HostRecord
 from pisces.host.guard import is_foreign, locked, peer_uid
 from pisces.settings.paths import Paths
+from pisces.settings.private_file import write_whole
+from pisces.settings.recorded_process import process_start
 
 LONG = Path("/", *["a-rather-long-name"] * 8)
 

@@ -21,6 +21,7 @@ from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.sleepers import NO_PROCESSES, Sleeper
 from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote, open_sleeper
 from pisces.model.events import ProcessExit
+from pisces.settings.recorded_process import process_start
 
 _END_CAP = 5.0
 _SIGNAL_CAP = 1.0
@@ -231,19 +232,11 @@ class KernelProcess:
 
     def _end_group(self) -> None:
         """Where the supervisor could not do it: end the group ourselves, if the pid is still that process."""
-        if self._pid and self._start_time and _start_time(self._pid) == self._start_time:
+        if self._pid and self._start_time and process_start(self._pid) == self._start_time:
             try:
                 os.killpg(self._pid, signal.SIGKILL)
             except ProcessLookupError:
                 pass  # It ended in this moment, which is what we want.
-
-
-def _start_time(pid: int) -> int:
-    try:
-        with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[19])
-    except OSError:
-        return 0
 
 
 def _resident_mb(pid: int) -> float:
