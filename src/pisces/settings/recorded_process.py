@@ -7,10 +7,11 @@ import msgspec
 
 
 def process_start(pid: int) -> int:
-    """When a process began, in ticks since the system did; 0 when it is not there, or where nobody knows."""
+    """When a process began, in ticks since the system did; 0 when it has ended, or where nobody knows."""
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
-            return int(file.read().rpartition(")")[2].split()[19])
+            fields = file.read().rpartition(")")[2].split()
+        return 0 if fields[0] in "ZX" else int(fields[19])  # One that nobody has reaped yet has ended all the same.
     except (OSError, IndexError, ValueError):
         return 0
 

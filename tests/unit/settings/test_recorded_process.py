@@ -44,3 +44,12 @@ def test_nothing_is_sent_to_a_process_that_has_ended(sleeper: "subprocess.Popen[
         sleeper.communicate(b"\n", timeout=30)
     assert not ended.is_running
     assert not ended.send(signal.SIGKILL)
+
+
+@pytest.mark.processes
+def test_a_process_that_has_ended_is_gone_before_it_is_reaped(sleeper: "subprocess.Popen[bytes]") -> None:
+    with sleeper:
+        before = RecordedProcess.of(sleeper.pid)
+        sleeper.kill()
+        os.waitid(os.P_PID, sleeper.pid, os.WEXITED | os.WNOWAIT)
+        assert not before.is_running
