@@ -10,6 +10,7 @@ import hypothesis
 import pytest
 
 from tests.environments import enterprise_interpreter, interpreter_of, jupyter_interpreter
+from tests.fakes.servers import ENTERPRISE_GATEWAY, JUPYTER_SERVER, KERNEL_GATEWAY, Server, serving
 from tests.leftovers import COOKIE, Leftovers, open_descriptors
 
 TESTS = Path(__file__).resolve().parent
@@ -86,6 +87,27 @@ def jupyter_python() -> str:
 def enterprise_python() -> str:
     """A user's interpreter with Enterprise Gateway and an older ipykernel."""
     return enterprise_interpreter()
+
+
+@pytest.fixture(scope="session")
+def kernel_gateway(jupyter_python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A Kernel Gateway as it comes, with a token; one for all tests of a worker."""
+    with serving(KERNEL_GATEWAY, jupyter_python, tmp_path_factory.mktemp("kg")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def jupyter_server(jupyter_python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """A Jupyter Server as it comes, with a token; one for all tests of a worker."""
+    with serving(JUPYTER_SERVER, jupyter_python, tmp_path_factory.mktemp("js")) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def enterprise_gateway(enterprise_python: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    """An Enterprise Gateway as it comes, with a token, whose kernels are local; one for all tests of a worker."""
+    with serving(ENTERPRISE_GATEWAY, enterprise_python, tmp_path_factory.mktemp("eg")) as server:
+        yield server
 
 
 @pytest.fixture(scope="session")
