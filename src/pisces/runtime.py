@@ -16,12 +16,12 @@ from pisces.environment.lookup import InterpreterLookup
 from pisces.errors import InvalidCall, PiscesError
 from pisces.journal.folder import prune_journals
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import Backend
-from pisces.kernels.registry import make_backend
+from pisces.kernels.base import Backend, KernelKind
+from pisces.kernels.registry import BackendChoice, Backends
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
-from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.jobs import Jobs
+from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnUpdate
 from pisces.settings.load import LoadedSettings, load_settings
@@ -30,7 +30,7 @@ from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Services, Tool, error_result
 from pisces.tools.registry import make_tools
 
-_AUTO_NATIVE_KERNELS = 32
+_AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
 _DAY = 86_400.0
 _LEAST_IDLE = 30.0
 """What kernels share is kept for at least so long: it must not be given up while the first of them comes up."""
@@ -67,10 +67,11 @@ class Runtime:
         self.loaded: LoadedSettings = load_settings(self.cwd, self.environ, settings)
         self.paths = Paths.locate(self.environ)
         self.artifacts = ArtifactStore(self.paths.artifacts)
+        self.records = KernelRecords(self.paths.kernels)
         self.interpreters = InterpreterLookup(self.cwd, self.environ, self.loaded, self.paths)
         self._given_backend = backend
         self._session_idle = self.settings.python.idle_timeout if session_idle is None else session_idle
-        self._backend: Backend | None = None
+        self._backends: Backends | None = None
         self._pool: SessionPool | None = None
         self._tasks: TaskGroup | None = None
         self._services: Services | None = None
@@ -102,21 +103,26 @@ class Runtime:
         loaded = load_settings(cwd, environ, settings)
         interpreters = InterpreterLookup(cwd, environ, loaded, self.paths)
         return make_tools(
-            msgspec.structs.replace(self._entered(), settings=loaded.settings, cwd=str(cwd), interpreters=interpreters)
+            msgspec.structs.replace(
+                self._entered(),
+                settings=loaded.settings,
+                cwd=str(cwd),
+                interpreters=interpreters,
+                backend_choice=BackendChoice.of(loaded.settings.python, loaded.switches),
+                environ=environ,
+            )
         )
 
     async def __aenter__(self) -> Self:
         python = self.settings.python
-        self._backend = self._given_backend or make_backend(python.backend, idle=max(python.idle_timeout, _LEAST_IDLE))
-        kernels = _AUTO_NATIVE_KERNELS if python.max_sessions == "auto" else python.max_sessions
-        mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
-        rule = CheckpointRule(mode, python.checkpoint_max_mb)
+        idle = max(python.idle_timeout, _LEAST_IDLE)
+        self._backends = Backends(self.paths, idle=idle, given=self._given_backend)
+        most = python.max_sessions
         self._pool = SessionPool(
-            self._backend,
-            max_kernels=kernels,
+            max_kernels=_AUTO_KERNELS if most == "auto" else dict.fromkeys(_AUTO_KERNELS, most),
             idle_timeout=self._session_idle,
-            rule=rule,
             journals=Journals(self.paths.journals),
+            records=self.records,
         )
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
@@ -128,6 +134,9 @@ class Runtime:
             artifacts=self.artifacts,
             interpreters=self.interpreters,
             jobs=jobs,
+            backends=self._backends,
+            backend_choice=BackendChoice.of(python, self.loaded.switches),
+            environ=self.environ,
             journals=self.paths.journals,
         )
         self._tools = make_tools(self._services)
@@ -138,10 +147,10 @@ class Runtime:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
-        assert self._tasks is not None and self._pool is not None and self._backend is not None
+        assert self._tasks is not None and self._pool is not None and self._backends is not None
         with anyio.CancelScope(shield=True):
             await self._pool.aclose()
-            await self._backend.aclose()
+            await self._backends.aclose()
         self._tasks.cancel_scope.cancel()
         # The group does not get to see the body's exception: it would wrap it.
         await self._tasks.__aexit__(None, None, None)

@@ -121,7 +121,7 @@ class Play:
         """Go on in a branch, with the model of its origin; what it began with stays as it is in the origin."""
         origin, self._branches = self._session, self._branches + 1
         name = f"branch-{self._branches}"
-        await pool_of(self._runtime).branch(origin, name, "runtime", origin.launch, soon())
+        await pool_of(self._runtime).branch(origin, name, "runtime", soon())
         assert kernel_in(origin).namespace == self._model.past[-1]
         self._session_name, self._model = name, Model(self._model.past)
 

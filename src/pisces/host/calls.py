@@ -56,6 +56,7 @@ class HostCalls:
             abort=abort,
             read_with=call.read_with,
             keep_going=call.keep_going,
+            durable=True,
         )
         refusal: Exception | None = None
         async with anyio.create_task_group() as group:

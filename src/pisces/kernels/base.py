@@ -29,6 +29,8 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     """The most memory that the kernel and all it starts may have; 0 for no limit."""
     kernelspec: str = ""
     """The name of an installed kernelspec to run; empty for a kernel of the interpreter's own."""
+    durable: bool = False
+    """Whether the kernel is to outlive this process, where the backend can have that."""
 
 
 class ExecuteRequest(msgspec.Struct, frozen=True):
@@ -200,6 +202,36 @@ class Mortal(Protocol):
         ...
 
 
+class Ticket(msgspec.Struct, frozen=True):
+    """What leads back to a kernel that lives elsewhere."""
+
+    place: str
+    """Where it lives: the address of a gateway, without secrets."""
+    kernel: str
+    """Its id there."""
+    client: str
+    """Whom it knows us as."""
+    nonce: str
+    """What the kernel is known by: another process under the same id does not have it."""
+
+
+@runtime_checkable
+class Staying(Protocol):
+    """A kernel that lives elsewhere, and goes on without us."""
+
+    @property
+    def ticket(self) -> Ticket | None:
+        """What leads back to it; None when it cannot be left there."""
+        ...
+
+    async def detach(self) -> None:
+        """Leave it there as it is. This object is of no use then."""
+        ...
+
+
+KernelKind = Literal["native", "jupyter"]
+
+
 class Backend(Protocol):
     """Where kernels of one kind come from; one per runtime."""
 
@@ -208,10 +240,27 @@ class Backend(Protocol):
         """The name by which `python.backend` chooses it."""
         ...
 
+    @property
+    def kind(self) -> KernelKind:
+        """What its kernels are: fewer may be up at once of those that share nothing with each other."""
+        ...
+
     def kernel(self, spec: LaunchSpec) -> Kernel:
         """A kernel that has not been started yet."""
         ...
 
     async def aclose(self) -> None:
         """End every process that belongs to this backend."""
+        ...
+
+
+@runtime_checkable
+class Returning(Protocol):
+    """A backend whose kernels can be found again."""
+
+    def returning(self, spec: LaunchSpec, ticket: Ticket) -> Kernel:
+        """The kernel that a ticket leads to, not connected yet: `start` does that.
+
+        That raises `KernelGone` when it is certain that there is no such kernel any more.
+        """
         ...

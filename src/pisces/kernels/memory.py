@@ -11,7 +11,7 @@ from anyio import Event
 from anyio.lowlevel import checkpoint
 
 from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
-from pisces.kernels.base import Checkpoint, ExecuteRequest, LaunchSpec, Outlook, Revival
+from pisces.kernels.base import Checkpoint, ExecuteRequest, KernelKind, LaunchSpec, Outlook, Revival
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.memory_script import Handler, MemoryExecution, MemoryProcess, Script, copied
 from pisces.model.events import ProcessExit, Variable
@@ -184,6 +184,7 @@ class MemoryBackend:
     """
 
     name = "memory"
+    kind: KernelKind = "native"
 
     def __init__(self, script: Script, *, on_start: OnStart = checkpoint, revival: Revival | None = None) -> None:
         self._handler = script if callable(script) else _look_up_in(script)

@@ -35,6 +35,11 @@ class Attempt:
         return self.done is not None and self.done.status == "crashed"
 
     @property
+    def cut(self) -> bool:
+        """Whether the way to the kernel was lost under it."""
+        return self.done is not None and self.done.status == "disconnected"
+
+    @property
     def reached(self) -> str | None:
         """The folder that the kernel is known to have gone to. After an error it may not have been there: ask again."""
         return self.folder if self.done is not None and self.done.status == "ok" else None

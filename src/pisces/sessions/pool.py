@@ -2,19 +2,22 @@
 
 import time
 from collections import OrderedDict
-from collections.abc import Callable
+from collections.abc import Mapping
+from functools import partial
 
 import anyio
 import msgspec
 
 from pisces.errors import DeadlineExceeded, SessionClosed, SessionError
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import Backend, LaunchSpec
+from pisces.kernels.base import KernelKind
 from pisces.kernels.deadline import Deadline
-from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.kernel_records import KernelRecords
+from pisces.sessions.key import SessionKey
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.session import Origin, Session, SessionKey
+from pisces.sessions.session import Origin, Session
 from pisces.sessions.state import Place
+from pisces.sessions.terms import Terms
 
 _LIVENESS_SECONDS = 5.0
 _SWEEP_SECONDS = 30.0
@@ -36,17 +39,15 @@ class SessionPool:
 
     def __init__(
         self,
-        backend: Backend,
         *,
-        max_kernels: int,
+        max_kernels: Mapping[KernelKind, int],
         idle_timeout: float,
-        rule: CheckpointRule | None = None,
         journals: Journals | None = None,
+        records: KernelRecords | None = None,
     ) -> None:
-        """Without `journals`, what happens in the sessions is not written down."""
-        self._backend = backend
-        self._rule = rule or CheckpointRule()
+        """Without `journals`, what happens is not written down; without `records`, no kernel is found again."""
         self._journals = journals or Journals(None)
+        self._records = records or KernelRecords(None)
         self._max_kernels = max_kernels
         self._idle_timeout = idle_timeout
         self._sessions: dict[SessionKey, Session] = {}
@@ -64,7 +65,7 @@ class SessionPool:
         """Every session there is."""
         return [*self._sessions.values(), *self._own.values()]
 
-    def session(self, key: SessionKey, owner: str, launch: Callable[[str], LaunchSpec]) -> Session:
+    def session(self, key: SessionKey, owner: str, terms: Terms) -> Session:
         """The session of this key, as this owner sees it; made when there is none, held by the owner from now on."""
         if self._closed:
             raise SessionClosed("The runtime has been closed")
@@ -72,7 +73,7 @@ class SessionPool:
         alone = (key, owner) in self._own or (loss is not None and loss.alone)
         session = self._own.get((key, owner)) if alone else self._sessions.get(key)
         if session is None or session.closed:
-            session = self._new(key, launch)
+            session = self._new(key, terms)
             if alone:
                 self._own[key, owner] = session
             else:
@@ -82,13 +83,13 @@ class SessionPool:
             session.leave_news(owner, StateNews.lost(loss.why))
         return session
 
-    def separate(self, session: Session, owner: str, launch: Callable[[str], LaunchSpec]) -> Session:
+    def separate(self, session: Session, owner: str, terms: Terms) -> Session:
         """A session of its own for an owner that resets one it shares with others; the same one if it does not."""
         if len(session.owners) <= 1:
             return session
         del session.owners[owner]
         session.take_news(owner)
-        own = self._new(session.key, launch)
+        own = self._new(session.key, terms)
         own.owners[owner] = True
         self._own[session.key, owner] = own
         return own
@@ -98,7 +99,6 @@ class SessionPool:
         session: Session,
         new_id: str,
         owner: str,
-        launch: Callable[[str], LaunchSpec],
         deadline: Deadline,
     ) -> Session:
         """A new session that begins with the state of this one as it is now; from then on neither sees the other.
@@ -112,7 +112,7 @@ class SessionPool:
             kernel = session.able_to_keep(await session.ensure_kernel(deadline))
             here = await session.state.now(kernel)
             place = Place(folder=here.folder, position=here.position, names=here.names)
-            branch = self._new(key, launch, place)
+            branch = self._new(key, session.terms, place)
             async with branch.turn(deadline):  # So that nobody ends it to make room.
                 try:
                     await self.acquire_slot(branch, deadline)
@@ -128,8 +128,8 @@ class SessionPool:
                 branch.journal.branch_from(session.journal, here.position)
         return branch
 
-    def _new(self, key: SessionKey, launch: Callable[[str], LaunchSpec], place: Place | None = None) -> Session:
-        return Session(key, self._backend, launch, self, rule=self._rule, journals=self._journals, place=place)
+    def _new(self, key: SessionKey, terms: Terms, place: Place | None = None) -> Session:
+        return Session(key, terms, self, journals=self._journals, records=self._records, place=place)
 
     async def _admit(self, branch: Session, owner: str) -> None:
         """The branch is there from now on, unless its name was taken meanwhile."""
@@ -204,18 +204,23 @@ class SessionPool:
 
     async def acquire_slot(self, session: Session, deadline: Deadline) -> None:
         """Leave to start a kernel; the least recently used idle session makes room, or the caller waits for one."""
-        while len(self._with_kernel) >= self._max_kernels and session not in self._with_kernel:
-            idle = (s for s in self._with_kernel if not s.busy)
+        kind = session.terms.backend.kind
+        most = self._max_kernels[kind]
+        while session not in self._with_kernel:
+            peers = [other for other in self._with_kernel if other.terms.backend.kind == kind]
+            if len(peers) < most:
+                break
+            idle = (peer for peer in peers if not peer.busy)
             victim = min(idle, key=lambda s: (s.marked, s.last_used), default=None)
             if victim is not None:
-                await self._evict(victim, f"The session was ended to make room: {self._max_kernels} kernels may be up")
+                await self._evict(victim, f"The session was ended to make room: {most} kernels may be up")
                 continue
             changed = self._slot_changed = self._slot_changed or anyio.Event()
             with deadline.scope() as scope:
                 await changed.wait()
             if scope.cancelled_caught:
                 raise DeadlineExceeded(
-                    f"All {self._max_kernels} kernels are busy", hint="`python.maxSessions` sets how many may be up."
+                    f"All {most} kernels are busy", hint="`python.maxSessions` sets how many may be up."
                 )
         self._with_kernel.add(session)
 
@@ -231,11 +236,11 @@ class SessionPool:
             self._slot_changed = None
 
     async def aclose(self) -> None:
-        """End every session; running calls get a moment, then are interrupted."""
+        """End every session; running calls get a moment, then are interrupted. Kernels that may live on are left."""
         self._closed = True
         async with anyio.create_task_group() as group:
             for session in self.sessions:
-                group.start_soon(self.end, session)
+                group.start_soon(partial(self.end, session, leave=True))
 
     async def _evict(self, session: Session, why: str) -> None:
         alone = session in self._own.values()
@@ -250,10 +255,10 @@ class SessionPool:
         session.owners.pop(owner, None)
         await self._evict(session, "Somebody who shared the session closed it")
 
-    async def end(self, session: Session, why: str = "") -> None:
+    async def end(self, session: Session, why: str = "", *, leave: bool = False) -> None:
         """End one session, whoever holds it; `why` is for its journal."""
         if self._sessions.get(session.key) is session:
             del self._sessions[session.key]
         for holding in [holding for holding, own in self._own.items() if own is session]:
             del self._own[holding]
-        await session.close(why=why)
+        await session.close(why=why, leave=leave)

@@ -161,6 +161,8 @@ class CallRun:
         except KernelGone:
             ended = kernel.ended if isinstance(kernel, Mortal) else None
             attempt.done = Done("crashed", state="lost", process_exit=ended)
+        except KernelError as error:
+            attempt.done = Done("disconnected", state="unknown", notes=(error.explain(),))
         else:
             session.cell_began()
             await self._follow(kernel, execution, attempt, record)
@@ -180,6 +182,9 @@ class CallRun:
                 news = await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
                 self._tell_news(news)
                 self._forget_lost_cells()
+            elif attempt.cut:
+                self._session.cell_cut()
+                self._tell_unknown()
             else:
                 await self._keep_state(attempt, record)
 
@@ -193,7 +198,7 @@ class CallRun:
             outcome=outcome,
             began=attempt.began,
             exit_code=0 if attempt.ok else exit_code(outcome, done),
-            position=session.position + (not attempt.died),
+            position=session.position + (not attempt.died and not attempt.cut),
             artifact_id=self._transcript.sink.artifact_id,
         )
 
@@ -223,6 +228,13 @@ class CallRun:
             self.report.state = self._told.state
             self.report.restore = self._told.restore
             self.report.notices.append(f"[State: {news.state}] {news.text}")
+
+    def _tell_unknown(self) -> None:
+        """The way to the kernel was lost: nobody knows what it holds now, until it is there again."""
+        self.report.state = "unknown"
+        self.report.notices.append(
+            "[State: unknown] The connection to the kernel was lost. The next call looks for it."
+        )
 
     def _folder_for(self, session: Session) -> str | None:
         """The folder to go to before the cell; None if that is where the session was sent last."""

@@ -5,7 +5,6 @@ session stands), `recovery` and `going_back`, which take it somewhere else.
 """
 
 import logging
-from collections.abc import Callable
 from typing import Protocol
 
 import anyio
@@ -13,15 +12,18 @@ import msgspec
 
 from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyRestarts
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import Backend, Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
+from pisces.kernels.base import Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore, Variable, VariableChanges
 from pisces.model.results import KernelInfo, Phase
-from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.checkpoints import Kept
 from pisces.sessions.going_back import WentBack, go_back, undo_target
+from pisces.sessions.kernel_records import KernelRecords
+from pisces.sessions.kernel_source import KernelSource
+from pisces.sessions.key import SessionKey
 from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
+from pisces.sessions.terms import Terms
 from pisces.sessions.turns import Turns
 from pisces.sessions.variables import VariableList
 
@@ -29,14 +31,6 @@ _CLOSE_WAIT = 3.0
 _MAX_DEATHS = 2
 
 _log = logging.getLogger(__name__)
-
-
-class SessionKey(msgspec.Struct, frozen=True):
-    """What makes two calls use the same kernel."""
-
-    id: str
-    cwd: str
-    interpreter: str
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -62,29 +56,28 @@ class Session(Turns):
     def __init__(
         self,
         key: SessionKey,
-        backend: Backend,
-        launch: Callable[[str], LaunchSpec],
+        terms: Terms,
         slots: KernelSlots,
         *,
-        rule: CheckpointRule,
         journals: Journals,
+        records: KernelRecords,
         place: Place | None = None,
     ) -> None:
         super().__init__(key.id, slots.session_idle)
         self.key = key
         self.kernel: Kernel | None = None
         self.generation = 0
-        self.state = SessionState(rule, place or Place(folder=key.cwd))
+        self.state = SessionState(terms.rule, place or Place(folder=key.cwd))
         self.origin: Origin | None = None
-        self.journal = journals.new(key.id, cwd=key.cwd, interpreter=key.interpreter, backend=backend.name)
+        self.journal = journals.new(key.id, cwd=key.cwd, interpreter=key.interpreter, backend=terms.backend.name)
         self.owners: dict[str, bool] = {}
         """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False
         self._news: dict[str, StateNews] = {}
         """What became of the state since an owner was last told of it, by owner; told with its next call."""
-        self._backend = backend
-        self.launch = launch
-        """How a kernel of this session is made, in which folder."""
+        self.terms = terms
+        """How kernels of this session are had."""
+        self.source = KernelSource(key, terms, records)
         self._slots = slots
         self._phase: Phase = "provisioning"
         self._deaths = 0
@@ -117,20 +110,23 @@ class Session(Turns):
         if self._deaths >= _MAX_DEATHS:
             raise TooManyRestarts
         await self._slots.acquire_slot(self, deadline)
-        kernel = self._backend.kernel(self.launch_spec())
         self._phase = "provisioning"
         try:
-            await kernel.start(deadline)
+            kernel = await self.source.get(self.launch_spec(), deadline)
         except BaseException:
             self._slots.release_slot(self)
             raise
         self.adopt(kernel)
+        if self.source.news is not None:
+            self._tell(self.source.news)
+            self.source.news = None
         return kernel
 
     def launch_spec(self) -> LaunchSpec:
         """What a kernel of this session starts with now, and where."""
-        spec = self.launch(self.folder)
-        return msgspec.structs.replace(spec, injected={**spec.injected, **self.journal.environment})
+        spec = self.terms.launch(self.folder)
+        injected = {**spec.injected, **self.journal.environment}
+        return msgspec.structs.replace(spec, injected=injected, durable=self.terms.durable)
 
     def adopt(self, kernel: Kernel) -> None:
         """This one is up, and the session's from now on; the session has a slot for it."""
@@ -143,6 +139,7 @@ class Session(Turns):
         """Have a fresh kernel, and forget every trouble with the old one. Named checkpoints stay."""
         self.resetting = True
         old, self.kernel = self.kernel, None
+        self.source.forget()
         self.state.began_anew()
         self.journal.reset()
         self._deaths = 0
@@ -166,8 +163,18 @@ class Session(Turns):
         kernel, self.kernel = self.kernel, None
         if kernel is not None:
             self._phase = "shutdown"
+            self.source.forget()
             await _shut_down(kernel)
             self._slots.release_slot(self)
+
+    async def leave_kernel(self) -> None:
+        """Leave the kernel where it lives, for a later process that has this session; end it where that cannot be."""
+        if await self.source.leave(self.kernel):
+            self.kernel = None
+            self._phase = "shutdown"
+            self._slots.release_slot(self)
+        else:
+            await self.end_kernel()
 
     async def recover_if_dead(self) -> None:
         """See to a kernel that died between two calls."""
@@ -211,6 +218,10 @@ class Session(Turns):
     def cell_stopping(self) -> None:
         """The running cell has been interrupted and has not settled yet."""
         self._phase = "interrupted"
+
+    def cell_cut(self) -> None:
+        """The way to the kernel was lost while a cell ran; what became of either is not known."""
+        self._phase = "ready"
 
     def cell_finished(self, changes: VariableChanges | None = None, folder: str | None = None) -> None:
         """A cell came to its own end, whatever its result: this kernel works."""
@@ -345,7 +356,7 @@ class Session(Turns):
     def info(self, state: KernelState, restore: Restore | None = None) -> KernelInfo:
         """The kernel, for the reader of a result."""
         return KernelInfo(
-            backend=self._backend.name,
+            backend=self.terms.backend.name,
             interpreter=self.key.interpreter,
             generation=self.generation,
             phase=self._phase,
@@ -353,12 +364,15 @@ class Session(Turns):
             restore=restore,
         )
 
-    async def close(self, *, why: str = "", wait: float = _CLOSE_WAIT) -> None:
-        """Refuse new calls, give the running one `wait` seconds, then interrupt it, then end the kernel."""
+    async def close(self, *, why: str = "", wait: float = _CLOSE_WAIT, leave: bool = False) -> None:
+        """Refuse new calls, give the running one `wait` seconds, then interrupt it, then end the kernel.
+
+        With `leave`, a kernel that can live on without us does, where the terms allow it.
+        """
         async with self.last_turn(wait, self.state.checkpoints.drop_all):
             try:
                 self.state.checkpoints.drop_all()
-                await self.end_kernel()
+                await (self.leave_kernel() if leave else self.end_kernel())
             finally:
                 self.journal.close(why)
 

@@ -45,9 +45,19 @@ class Paths(msgspec.Struct, frozen=True):
         return self.agent / "sessions"
 
     @property
+    def kernels(self) -> Path:
+        """Where the kernels of sessions are that outlive a process."""
+        return self.agent / "kernels"
+
+    @property
     def host_socket(self) -> Path:
         """Where the background host listens, if a socket can have so long a path: see `pisces.host.files`."""
         return self.agent / "host.sock"
+
+    @property
+    def gateways(self) -> Path:
+        """The folders of the local gateways, one for each interpreter: see `pisces.kernels.gateway.record`."""
+        return self.agent / "python-gateway"
 
     @property
     def cache(self) -> Path:

@@ -51,9 +51,15 @@ class PythonSettings(_Group, frozen=True):
         Meta(description="Keep one kernel for the session, or use a fresh one for each call."),
     ] = "session"
     backend: Annotated[
-        Literal["auto", "native"],
-        Meta(description="Which kind of kernel runs the code."),
+        Literal["auto", "native", "gateway", "zmq"],
+        Meta(
+            description="Which kind of kernel runs the code; auto is an external gateway where one is named, else native."
+        ),
     ] = "auto"
+    shared_gateway: Annotated[
+        bool,
+        Meta(description="Let the gateway backend use the shared local gateway; without it, it needs an external one."),
+    ] = True
     interpreter: Annotated[
         str,
         Meta(description="The Python to use, as a path or a command; empty to look for one.", extra=USER_ONLY),
@@ -64,7 +70,7 @@ class PythonSettings(_Group, frozen=True):
     ] = ()
     max_sessions: Annotated[
         Literal["auto"] | Annotated[int, Meta(ge=1, le=1024)],
-        Meta(description="How many kernels may be up at once; auto is 32."),
+        Meta(description="How many kernels may be up at once, of each kind; auto is 32 native ones and 4 of Jupyter."),
     ] = "auto"
     idle_timeout: Annotated[
         float,

@@ -1,4 +1,4 @@
-"""The plain `PI_` variables that are switches: on or off for a process, and in no settings file."""
+"""The plain `PI_` variables, which are in no settings file: switches, and where an external gateway is."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -19,6 +19,10 @@ class Switches(msgspec.Struct, frozen=True):
     """`PI_DEBUG_STARTUP`: tell the stages of the start, with times, on standard error."""
     debug: bool = False
     """`PI_DEBUG`: show the traceback of an error of ours."""
+    gateway_url: str = ""
+    """`PI_PYTHON_GATEWAY_URL`: the address of an external gateway."""
+    gateway_token: str = ""
+    """`PI_PYTHON_GATEWAY_TOKEN`: what it wants to see."""
 
 
 def read_switches(environ: Mapping[str, str]) -> Switches:
@@ -32,4 +36,6 @@ def read_switches(environ: Mapping[str, str]) -> Switches:
         ipc_trace=is_on("PI_PYTHON_IPC_TRACE"),
         debug_startup=is_on("PI_DEBUG_STARTUP"),
         debug=is_on("PI_DEBUG"),
+        gateway_url=environ.get("PI_PYTHON_GATEWAY_URL", "").strip(),
+        gateway_token=environ.get("PI_PYTHON_GATEWAY_TOKEN", "").strip(),
     )

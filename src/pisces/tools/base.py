@@ -8,6 +8,7 @@ import anyio
 import msgspec
 
 from pisces.environment.lookup import InterpreterLookup
+from pisces.kernels.registry import BackendChoice, Backends
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
 from pisces.sessions.jobs import Jobs
@@ -25,6 +26,10 @@ class Services(msgspec.Struct, frozen=True):
     artifacts: ArtifactStore
     interpreters: InterpreterLookup
     jobs: Jobs
+    backends: Backends
+    backend_choice: BackendChoice
+    environ: Mapping[str, str]
+    """The environment of whoever calls, not filtered: where Jupyter's paths are named."""
     journals: Path
     """The folder of what happened in each session, those of the past included."""
 
@@ -43,6 +48,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """The way to an artifact that this caller has, for the notice under a cut output."""
     keep_going: bool = False
     """Run the cells after a failed one too."""
+    durable: bool = False
+    """Whether the session is to outlive this process, where its kernel can."""
     auto_background: bool = True
     """Let `python.autoBackgroundMs` send the call to the background; False where the runtime ends with the call."""
 

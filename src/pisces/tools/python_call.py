@@ -2,9 +2,6 @@
 
 from collections.abc import Sequence
 
-from pisces.environment.interpreter import Interpreter
-from pisces.errors import DeadlineExceeded
-from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import Cell
 from pisces.model.results import ToolResult
@@ -13,13 +10,14 @@ from pisces.sessions.jobs import Job, JobSubject
 from pisces.sessions.progress import Progress
 from pisces.sessions.report import RunOptions
 from pisces.sessions.run import CallRun
-from pisces.sessions.session import Session, SessionKey
+from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.tools.base import CallContext, Services
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.python_params import PythonParams
 from pisces.tools.python_result import python_result, running_result
+from pisces.tools.seat import Seat, find_seat
 
 DEFAULT_SESSION = "default"
 
@@ -39,42 +37,18 @@ class PythonCall:
 
     async def open(self, cells: Sequence[Cell], one_off: str | None) -> "CallInSession | None":
         """Find the session, or make it; `one_off` names one of the call's own. None if the call was stopped first."""
-        interpreter = await self._interpreter()
-        if interpreter is None:
+        seat = await find_seat(self.services, self._params.kernel, self.stop, self.deadline)
+        if seat is None:
             return None
-        session = self._session(interpreter, one_off)
+        session = self._session(seat, one_off)
         return CallInSession(self, session, cells, reset=self._params.reset, one_off=one_off is not None)
 
-    async def _interpreter(self) -> Interpreter | None:
-        """The interpreter; None when the call was stopped before one was found."""
-        interpreter = self.services.interpreters.known(self._params.kernel)
-        if interpreter is not None:
-            return interpreter
-        try:
-            with self.stop.scope():
-                interpreter = await self.services.interpreters.find(self._params.kernel, self.deadline)
-        except DeadlineExceeded:
-            return None
-        return interpreter
-
-    def _session(self, interpreter: Interpreter, one_off: str | None) -> Session:
+    def _session(self, seat: Seat, one_off: str | None) -> Session:
         services, owner = self.services, self.context.owner
-        python, interpreters = services.settings.python, services.interpreters
-        env = interpreters.environment(interpreter)
-
-        def launch(cwd: str) -> LaunchSpec:
-            return LaunchSpec(
-                interpreter.path,
-                cwd,
-                env,
-                injected=interpreters.injected,
-                preload=python.preload,
-                memory_limit_mb=python.memory_limit_mb,
-            )
-
-        key = SessionKey(one_off or self._params.session or DEFAULT_SESSION, services.cwd, interpreter.path)
-        session = services.pool.session(key, owner, launch)
-        return services.pool.separate(session, owner, launch) if self._params.reset else session
+        key = seat.key(one_off or self._params.session or DEFAULT_SESSION, services.cwd)
+        terms = seat.terms(services, durable=self.context.durable and one_off is None)
+        session = services.pool.session(key, owner, terms)
+        return services.pool.separate(session, owner, terms) if self._params.reset else session
 
 
 class CallInSession:

@@ -62,7 +62,7 @@ def _further_back(went: WentBack) -> str:
 async def branch(services: Services, session: Session, to: str | None, deadline: Deadline, owner: str) -> ToolResult:
     """A second session with the state of this one."""
     name = to or _free_name(services, session.key.id)
-    made = await services.pool.branch(session, name, owner, session.launch, deadline)
+    made = await services.pool.branch(session, name, owner, deadline)
     assert made.origin is not None
     text = (
         f"Session {name!r} has the state of {session.key.id!r} after {counted(made.position)}. From here on neither "

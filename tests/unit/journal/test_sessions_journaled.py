@@ -75,7 +75,7 @@ async def test_kernels_hear_where_the_journal_is(tmp_path: Path) -> None:
         await call(runtime, "a = 1")
         session = session_of(runtime)
         assert session.launch_spec().injected["PI_SESSION_FILE"] == str(session.journal.path)
-        branch = await pool_of(runtime).branch(session, "b", "runtime", session.launch, soon())
+        branch = await pool_of(runtime).branch(session, "b", "runtime", soon())
         assert branch.launch_spec().injected["PI_SESSION_FILE"] == str(branch.journal.path)
         assert branch.journal.path != session.journal.path
 
@@ -122,7 +122,7 @@ async def test_the_notebook_of_a_branch_begins_with_the_cells_of_its_origin(tmp_
     async with keeping_runtime(tmp_path) as runtime:
         await call(runtime, "a = 1")
         origin = session_of(runtime)
-        branch = await pool_of(runtime).branch(origin, "b", "runtime", origin.launch, soon())
+        branch = await pool_of(runtime).branch(origin, "b", "runtime", soon())
         assert sources(branch) == ["a = 1"]
         await call(runtime, "b = 2")
         await call(runtime, "c = 3", session="b")

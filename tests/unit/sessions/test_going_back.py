@@ -35,7 +35,7 @@ async def run_cells(runtime: Runtime, count: int) -> Session:
 
 async def branch_of(runtime: Runtime, name: str = "other") -> Session:
     session = session_of(runtime)
-    return await pool_of(runtime).branch(session, name, "runtime", session.launch, soon())
+    return await pool_of(runtime).branch(session, name, "runtime", soon())
 
 
 async def test_undo_after_undo_leads_to_the_beginning_and_says_when_it_is_reached(tmp_path: Path) -> None:
@@ -293,7 +293,7 @@ async def test_a_branch_needs_a_free_name_and_a_free_slot(tmp_path: Path) -> Non
         with pytest.raises(SessionError, match="There is a session named 'default' already"):
             await branch_of(runtime, "default")
         with pytest.raises(DeadlineExceeded, match="All 1 kernels are busy"):
-            await pool_of(runtime).branch(session, "other", "runtime", session.launch, Deadline.after(0.05))
+            await pool_of(runtime).branch(session, "other", "runtime", Deadline.after(0.05))
         assert [made.key.id for made in pool_of(runtime).sessions] == ["default"]
         assert [made.usable for made in kernel_in(session).checkpoints] == [True, False]
         assert await shown(runtime, "a") == "1"

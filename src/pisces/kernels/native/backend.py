@@ -1,6 +1,6 @@
 """The native backend: what `registry` hands to the sessions."""
 
-from pisces.kernels.base import LaunchSpec
+from pisces.kernels.base import KernelKind, LaunchSpec
 from pisces.kernels.native.descriptors import allow_many
 from pisces.kernels.native.kernel import NativeKernel
 from pisces.kernels.native.zygotes import ZygotePool
@@ -10,6 +10,7 @@ class NativeBackend:
     """Makes native kernels that share their supervisors."""
 
     name = "native"
+    kind: KernelKind = "native"
 
     def __init__(self, *, idle: float = 300.0) -> None:
         """A supervisor that has had no kernel for `idle` seconds ends itself."""

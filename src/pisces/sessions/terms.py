@@ -1,0 +1,21 @@
+"""On what terms a session has its kernels: from which backend, begun how, and what is kept of their states."""
+
+from collections.abc import Callable
+
+import msgspec
+
+from pisces.kernels.base import Backend, LaunchSpec
+from pisces.sessions.checkpoint_policy import CheckpointRule
+
+Launch = Callable[[str], LaunchSpec]
+"""What a kernel needs that begins in this folder."""
+
+
+class Terms(msgspec.Struct, frozen=True):
+    """Settled by the call that makes the session."""
+
+    backend: Backend
+    launch: Launch
+    rule: CheckpointRule = CheckpointRule()
+    durable: bool = False
+    """Whether its kernel may outlive the process that has the session, where the backend can have that."""

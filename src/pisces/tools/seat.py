@@ -1,0 +1,123 @@
+"""Where the kernel of a call comes from: which backend, whose Python or which kernelspec, begun with what."""
+
+import os
+import re
+from collections.abc import Mapping
+from typing import Final
+
+import msgspec
+
+from pisces.environment.interpreter import Interpreter
+from pisces.errors import DeadlineExceeded, InvalidCall
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.registry import BackendChoice
+from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.key import SessionKey
+from pisces.sessions.stop import StopSignal
+from pisces.sessions.terms import Terms
+from pisces.tools.base import Services
+
+_INTERPRETER: Final = re.compile(r"(python|pypy)[\d.]*w?(\.exe)?", re.IGNORECASE)
+
+
+class Seat(msgspec.Struct, frozen=True):
+    """All that is known of a kernel before there is one, but for its folder."""
+
+    choice: BackendChoice
+    label: str
+    """What runs the code, for readers, and for telling sessions apart."""
+    spec: LaunchSpec
+
+    def key(self, session: str, cwd: str) -> SessionKey:
+        """The key of the session of this name that has such a kernel."""
+        backend = "gateway" if self.choice.name == "external" else self.choice.name
+        return SessionKey(session, cwd, self.label, backend)
+
+    def terms(self, services: Services, *, durable: bool) -> Terms:
+        """On what terms a session has it. Raises `KernelError` when what it needs is not installed."""
+        python, spec = services.settings.python, self.spec
+
+        def launch(cwd: str) -> LaunchSpec:
+            return msgspec.structs.replace(spec, cwd=cwd)
+
+        mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
+        rule = CheckpointRule(mode, python.checkpoint_max_mb)
+        return Terms(services.backends.get(self.choice), launch, rule, durable)
+
+
+async def find_seat(services: Services, kernel: str | None, stop: StopSignal, deadline: Deadline) -> Seat | None:
+    """The seat of a call that asks for this kernel, or for none in particular; None if it was stopped first.
+
+    Raises `InvalidCall` for a kernel that cannot be had, and `InterpreterError`.
+    """
+    choice = services.backend_choice
+    if choice.name == "external":
+        return _elsewhere(choice, kernel)
+    if kernel is not None and not is_interpreter(kernel):
+        seat = await kernelspec_seat(services, kernel, stop, deadline)
+        if seat is None or kernel in kernelspecs_at(services, seat.spec.interpreter):
+            return seat
+    interpreter = await _interpreter(services, kernel, stop, deadline)
+    return None if interpreter is None else Seat(choice, interpreter.path, _spec(services, interpreter))
+
+
+def kernelspecs_at(services: Services, interpreter: str) -> Mapping[str, str]:
+    """The kernelspecs that are installed here, with those of this interpreter: the language of each, by name."""
+    from pisces.kernels.zmq.kernelspecs import installed
+
+    return {found.name: found.language for found in installed(interpreter, services.environ)}
+
+
+async def kernelspec_seat(services: Services, name: str, stop: StopSignal, deadline: Deadline) -> Seat | None:
+    """The seat of a kernel that is known by its kernelspec; None if the call was stopped first."""
+    choice = services.backend_choice.for_kernelspecs()
+    if choice.name == "external":
+        return _elsewhere(choice, name)
+    interpreter = await _interpreter(services, None, stop, deadline)
+    if interpreter is None:
+        return None
+    return Seat(choice, f"kernelspec {name}", _spec(services, interpreter, kernelspec=name))
+
+
+def is_interpreter(kernel: str) -> bool:
+    """Whether this is meant as a path or a command that leads to a Python, not as the name of a kernelspec."""
+    return os.sep in kernel or kernel.startswith("~") or _INTERPRETER.fullmatch(kernel) is not None
+
+
+def _elsewhere(choice: BackendChoice, kernel: str | None) -> Seat:
+    if kernel is not None and (os.sep in kernel or kernel.startswith("~")):
+        raise InvalidCall(
+            f"Wrong value for `kernel`: an external gateway has no interpreter {kernel!r}",
+            hint="Give the name of one of its kernelspecs, or leave `kernel` out.",
+        )
+    label = f"{choice.url} {kernel}" if kernel else choice.url
+    return Seat(choice, label, LaunchSpec(label, "", {}, kernelspec=kernel or ""))
+
+
+def _spec(services: Services, interpreter: Interpreter, *, kernelspec: str = "") -> LaunchSpec:
+    python, interpreters = services.settings.python, services.interpreters
+    env: Mapping[str, str] = interpreters.environment(interpreter)
+    return LaunchSpec(
+        interpreter.path,
+        services.cwd,
+        env,
+        injected=interpreters.injected,
+        preload=python.preload,
+        memory_limit_mb=python.memory_limit_mb,
+        kernelspec=kernelspec,
+    )
+
+
+async def _interpreter(
+    services: Services, named: str | None, stop: StopSignal, deadline: Deadline
+) -> Interpreter | None:
+    interpreter = services.interpreters.known(named)
+    if interpreter is not None:
+        return interpreter
+    try:
+        with stop.scope():
+            interpreter = await services.interpreters.find(named, deadline)
+    except DeadlineExceeded:
+        return None
+    return interpreter
