@@ -17,7 +17,7 @@ def decode_json(data: bytes | bytearray | memoryview | str) -> Any:
     """The value of a JSON text. NaN and infinities come as strings, lone surrogates as U+FFFD. Raises `BadPayload`."""
     try:
         return _decode(data)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
         pass  # It may still be what Python's own encoder writes.
     try:
         text = data if isinstance(data, str) else bytes(data).decode("utf-8", "replace")
