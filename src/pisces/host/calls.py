@@ -86,9 +86,16 @@ class HostCalls:
         if "cwd" not in call.params and (sentence := home.visit(call.place)) is not None:
             result = _with_notice(result, sentence)
         if (why := self._losses.of(name)) is not None and name in self.names:
-            result = with_loss(result, why)
+            result = result if self._found_again(name) else with_loss(result, why)
             self._losses.told(name)
         return result
+
+    def _found_again(self, name: str) -> bool:
+        """Whether the session of an earlier host is there after all, because its kernel lives elsewhere.
+
+        One whose kernel was looked for, and was gone, has said so itself.
+        """
+        return any(session.key.id == name and session.source.looked for session in self._runtime.pool.sessions)
 
     async def _manage(self, call: Call, context: CallContext) -> ToolResult:
         """A call about sessions, not in one."""

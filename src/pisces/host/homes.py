@@ -14,6 +14,7 @@ import msgspec
 from pisces.errors import InvalidCall
 from pisces.host.protocol import Place, printable, unpack_environ
 from pisces.runtime import Runtime, working_folder
+from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
 
@@ -65,7 +66,7 @@ class Homes:
         """
         home = self._homes.get(name)
         if home is None:
-            return self._make(place)
+            return self._make(place, self._runtime.records.of(name))
         wanted, given = place.settings.get(_INTERPRETER), home.settings.get(_INTERPRETER)
         if wanted is not None and wanted != given:
             was = f"was made with {given}" if given else "was made without naming an interpreter"
@@ -94,8 +95,11 @@ class Homes:
         """The session has been closed."""
         self._homes.pop(name, None)
 
-    def _make(self, place: Place) -> Home:
+    def _make(self, place: Place, left: SessionKey | None) -> Home:
+        """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
+        if left is not None and os.path.isdir(left.cwd):
+            cwd = Path(left.cwd)
         if load_settings(cwd, environ, place.settings).settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",

@@ -15,8 +15,8 @@ class KernelSource:
     """One session's. What it says of a kernel that was left, and is gone, is in `news` until it is taken."""
 
     def __init__(self, key: SessionKey, terms: Terms, records: KernelRecords) -> None:
-        self.returned = False
-        """Whether the last kernel is one that an earlier process had left where it lives."""
+        self.looked = False
+        """Whether an earlier process had left a kernel, so that what became of it is known, and said."""
         self.news: StateNews | None = None
         self._key = key
         self._terms = terms
@@ -27,7 +27,6 @@ class KernelSource:
         """A kernel that is up. Raises as `Kernel.start`."""
         kernel = None if self._fresh_only else await self._left_behind(spec, deadline)
         self._fresh_only = True
-        self.returned = kernel is not None
         return kernel or await self._fresh(spec, deadline)
 
     async def _fresh(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
@@ -43,6 +42,7 @@ class KernelSource:
         if ticket is None or not isinstance(backend, Returning):
             return None
         kernel = backend.returning(spec, ticket)
+        self.looked = True
         try:
             await kernel.start(deadline)
         except KernelGone as error:
