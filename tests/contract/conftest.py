@@ -1,49 +1,31 @@
-"""The backends that the suite runs against, and the cases that cannot apply to one of them.
-
-A new backend is a line in `BACKENDS`; a case that it cannot have is a line in `CANNOT`, with the reason.
-"""
+"""What the cases of the suite share: a backend, a kernel that they leave alive, and kernels of their own."""
 
 from collections.abc import AsyncIterator, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from pisces.kernels.base import Backend, Kernel, LaunchSpec, Revival
+from pisces.kernels.base import Backend, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.memory import MemoryBackend
-from pisces.kernels.native.backend import NativeBackend
+from tests.contract.backends import BACKENDS, CANNOT, MARKERS
 from tests.fakes.drive import PATIENCE, plain_environment
-from tests.fakes.tiny_python import tiny_python
-
-BACKENDS: dict[str, tuple[Callable[[], Backend], str]] = {
-    "memory": (lambda: MemoryBackend(tiny_python, revival=Revival("exact")), ""),
-    "native-ipython": (NativeBackend, "ipython_python"),
-    "native-builtin": (NativeBackend, "plain_python"),
-}
-"""By name: what makes the backend, and the fixture that knows the interpreter."""
-
-NO_PROCESS = "the scripted kernel has no process of its own"
-NO_SHELL = "the scripted kernel has no shell: what a cell shows is what its script says"
-
-CANNOT: dict[tuple[str, str], str] = {
-    ("memory", "needs_process"): NO_PROCESS,
-    ("memory", "needs_shell"): NO_SHELL,
-}
-"""By backend and marker: why the cases with that marker cannot apply to it."""
 
 
 def pytest_configure(config: pytest.Config) -> None:
-    config.addinivalue_line("markers", "needs_process: the case is about a process of the operating system")
-    config.addinivalue_line("markers", "needs_shell: the case is about what Python and IPython do with code")
+    for name, meaning in MARKERS.items():
+        config.addinivalue_line("markers", f"{name}: {meaning}")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         callspec = getattr(item, "callspec", None)
         backend = callspec.params.get("backend_name") if callspec else None
+        if backend is None:
+            continue
         for marker in item.iter_markers():
-            reason = CANNOT.get((backend, marker.name)) if backend else None
-            if reason:
+            reasons = [CANNOT.get((kind, marker.name)) for kind in (backend, *BACKENDS[backend].kinds)]
+            for reason in filter(None, reasons):
                 item.add_marker(pytest.mark.skip(reason=reason))
 
 
@@ -54,9 +36,17 @@ def backend_name(request: pytest.FixtureRequest) -> str:
 
 
 @pytest.fixture(scope="session")
-async def backend(backend_name: str, spec: LaunchSpec) -> AsyncIterator[Backend]:
+def make_backend(backend_name: str, request: pytest.FixtureRequest) -> Callable[[], Backend]:
+    """Makes backends that have nothing running yet."""
+    tested = BACKENDS[backend_name]
+    needed: list[Any] = [request.getfixturevalue(tested.server)] if tested.server else []
+    return lambda: tested.make(*needed)
+
+
+@pytest.fixture(scope="session")
+async def backend(make_backend: Callable[[], Backend], spec: LaunchSpec) -> AsyncIterator[Backend]:
     """One for all cases; what its kernels share is running before the first case begins."""
-    made = BACKENDS[backend_name][0]()
+    made = make_backend()
     first = made.kernel(spec)
     await first.start(Deadline.after(PATIENCE))
     await first.shutdown()
@@ -67,7 +57,7 @@ async def backend(backend_name: str, spec: LaunchSpec) -> AsyncIterator[Backend]
 @pytest.fixture(scope="session")
 def spec(backend_name: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> LaunchSpec:
     """Where and with what a kernel starts."""
-    fixture = BACKENDS[backend_name][1]
+    fixture = BACKENDS[backend_name].interpreter
     interpreter = request.getfixturevalue(fixture) if fixture else "memory"
     folder = tmp_path_factory.mktemp("cwd")
     return LaunchSpec(interpreter, str(folder), plain_environment(HOME=str(folder)))

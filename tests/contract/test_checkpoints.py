@@ -11,6 +11,8 @@ from tests.contract import cells
 from tests.fakes.drive import PATIENCE, ok, run, stop, value
 from tests.fakes.drive import begin as begin_cell
 
+pytestmark = pytest.mark.needs_checkpoints
+
 Keep = Callable[[Checkpointing], Awaitable[Checkpoint]]
 
 

@@ -11,6 +11,16 @@ from tests.contract import cells
 from tests.fakes.drive import begin, ok, run
 
 
+@pytest.mark.parametrize("code", [cells.KILL_ITSELF, cells.SEGFAULT, cells.LEAVE_WITH_0, cells.LEAVE_WITH_3])
+async def test_a_death_in_a_cell_is_told_and_the_state_said_to_be_lost(fresh: Kernel, code: str) -> None:
+    ran = await run(fresh, code)
+    assert (ran.done.status, ran.done.state) == ("crashed", "lost")
+    assert ran.done.process_exit is not None
+    assert not await fresh.is_alive()
+    with pytest.raises(KernelGone):
+        await fresh.execute(ExecuteRequest("1"))
+
+
 @pytest.mark.parametrize(
     ("code", "exit_code", "signum"),
     [
@@ -20,16 +30,13 @@ from tests.fakes.drive import begin, ok, run
         (cells.LEAVE_WITH_3, 3, None),
     ],
 )
+@pytest.mark.needs_exit_status
 async def test_a_death_in_a_cell_is_told_as_it_happened(
     fresh: Kernel, code: str, exit_code: int | None, signum: int | None
 ) -> None:
     ran = await run(fresh, code)
-    assert (ran.done.status, ran.done.state) == ("crashed", "lost")
     assert ran.done.process_exit is not None
     assert (ran.done.process_exit.code, ran.done.process_exit.signal) == (exit_code, signum)
-    assert not await fresh.is_alive()
-    with pytest.raises(KernelGone):
-        await fresh.execute(ExecuteRequest("1"))
 
 
 async def test_the_last_words_of_a_dying_kernel_arrive(fresh: Kernel) -> None:
@@ -60,6 +67,15 @@ async def test_a_kill_gives_the_running_cell_its_end(fresh: Kernel) -> None:
     await fresh.kill()
     ran = await running.finish()
     assert (ran.done.status, ran.done.state) == ("crashed", "lost")
+    assert not await fresh.is_alive()
+
+
+@pytest.mark.needs_exit_status
+async def test_a_kill_is_told_as_such(fresh: Kernel) -> None:
+    running = await begin(fresh, cells.SLEEP)
+    await running.prints("ready")
+    await fresh.kill()
+    ran = await running.finish()
     assert ran.done.process_exit is not None
     assert ran.done.process_exit.signal == signal.SIGKILL
 

@@ -1,6 +1,6 @@
 """Start and end: bounded, cancellable, repeatable, and nothing is lost on the way."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 import anyio
 import psutil
@@ -11,14 +11,13 @@ from pisces.kernels.base import Backend, ExecuteRequest, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import AnyEvent, Done, Stream
 from tests.contract import cells
-from tests.contract.conftest import BACKENDS
 from tests.fakes.drive import PATIENCE, Ran, begin, ok, stop, value
 
 
 @pytest.fixture
-async def cold(backend_name: str) -> AsyncIterator[Backend]:
+async def cold(make_backend: Callable[[], Backend]) -> AsyncIterator[Backend]:
     """A backend that has nothing running yet."""
-    made = BACKENDS[backend_name][0]()
+    made = make_backend()
     yield made
     await made.aclose()
 
