@@ -182,6 +182,11 @@ class CallRun:
                 news = await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
                 self._tell_news(news)
                 self._forget_lost_cells()
+            elif attempt.done is not None and attempt.done.state == "lost":
+                self._session.found_emptied()
+                self._tell_news()
+                self._forget_lost_cells()
+                await self._keep_state(attempt, record)
             elif attempt.cut:
                 self._session.cell_cut()
                 self._tell_unknown()

@@ -219,6 +219,12 @@ class Session(Turns):
         """The running cell has been interrupted and has not settled yet."""
         self._phase = "interrupted"
 
+    def found_emptied(self) -> None:
+        """The cell that has just run found a kernel that somebody else had restarted."""
+        self.generation += 1
+        self.state.began_anew()
+        self._tell(StateNews.lost("Somebody had restarted the kernel before this cell ran"))
+
     def cell_cut(self) -> None:
         """The way to the kernel was lost while a cell ran; what became of either is not known."""
         self._phase = "ready"

@@ -9,7 +9,7 @@ import anyio
 from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.tracker import ExecutionTracker
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
-from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
+from pisces.model.events import AnyEvent, Done, ProcessExit, Stream, VariableChanges
 
 if TYPE_CHECKING:
     from pisces.kernels.jupyter.kernel import JupyterKernel
@@ -32,6 +32,8 @@ class JupyterExecution:
         self._counted = counted
         self._waiting: deque[AnyEvent] = deque()
         self._interrupts = 0
+        self._interrupt_waits = False
+        """It was asked for before there was a cell to stop."""
         self._prompts = 0
         self._sentinel = ""
         self._given_up = False
@@ -62,7 +64,9 @@ class JupyterExecution:
     async def interrupt(self) -> None:
         """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
         self._interrupts += 1
-        if self.begun and not self.done:
+        if not self.begun:
+            self._interrupt_waits = True
+        elif not self.done:
             await self._kernel.signal(again=self._interrupts > 1)
 
     def take_kept(self, messages: Sequence[Message]) -> None:
@@ -76,8 +80,9 @@ class JupyterExecution:
         if not tracker.finished:  # Else an earlier wait was cancelled right before the end.
             self._take_all(await self._next())
         await self._answer_prompts()
-        if self._interrupts and Started() in self._waiting:
-            await self._kernel.signal(again=self._interrupts > 1)  # It was asked for before there was a cell to stop.
+        if self._interrupt_waits and self.begun:
+            self._interrupt_waits = False
+            await self._kernel.signal(again=self._interrupts > 1)
         if tracker.death:
             self._kernel.died(tracker.death)
             self._end_dead(ProcessExit(cause=tracker.death))
@@ -135,14 +140,14 @@ class JupyterExecution:
         self.done = True
         notes = [*kernel.take_notes(), *self._about_dropped()]
         self._waiting += tracker.closing_events()
-        if self._counted and kernel.count_went_back(count):
-            notes.append(
-                "The kernel counts its cells from the beginning again: it was restarted, and what it knew is lost."
-            )
+        restarted = self._counted and kernel.count_went_back(count)
+        if restarted:
+            notes.append("The kernel counts its cells from the beginning: it was restarted before this one ran.")
         self._waiting.append(
             Done(
                 status,
                 execution_count=count,
+                state="lost" if restarted else "kept",
                 exit_code=tracker.exit_code(),
                 variables=changes,
                 notes=tuple(notes),

@@ -1,0 +1,247 @@
+"""A kernel on any transport: what it makes of answers, silence, deaths and lost connections.
+
+The transport is scripted: what a server does in a moment, and seldom, is said here word by word. Real kernels and real
+servers run in the contract suite.
+"""
+
+from collections.abc import AsyncIterator
+
+import anyio
+import pytest
+
+from pisces.errors import KernelError, KernelGone, KernelStartError
+from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.jupyter.kernel import JupyterKernel
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
+from pisces.model.events import Done, InputRequested, ProcessExit, Stream
+from tests.fakes.drive import PATIENCE, Running
+from tests.unit.kernels.jupyter.talk import ScriptedTransport, reply, said, state, stream
+
+SPEC = LaunchSpec("scripted", "/", {})
+
+
+@pytest.fixture
+def transport() -> ScriptedTransport:
+    return ScriptedTransport()
+
+
+@pytest.fixture
+async def kernel(transport: ScriptedTransport) -> AsyncIterator[JupyterKernel]:
+    made = JupyterKernel(transport, SPEC, backend="scripted")
+    await made.start(Deadline.after(PATIENCE))
+    yield made
+    await made.shutdown()
+
+
+async def begin(kernel: JupyterKernel, code: str = "code") -> Running:
+    return Running(await kernel.execute(ExecuteRequest(code)))
+
+
+async def test_a_cell_ends_with_reply_and_idle(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to), stream("hi", to=to), state("idle", to=to), reply(to=to))
+    ran = await running.finish()
+    assert (ran.stdout, ran.done) == ("hi", Done("ok", execution_count=1))
+
+
+async def test_a_restart_by_the_server_ends_the_cell_at_once(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    transport.tell(state("busy", to=transport.last.id), state("restarting", to=""))
+    done = (await running.finish()).done
+    assert (done.status, done.state) == ("crashed", "lost")
+    assert done.process_exit is not None
+    assert "fresh one in its place" in done.process_exit.describe()
+    assert not await kernel.is_alive()
+    with pytest.raises(KernelGone):
+        await kernel.execute(ExecuteRequest("1"))
+
+
+async def test_a_restart_between_cells_is_seen_before_the_next(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    transport.tell(state("restarting", to=""))
+    assert not await kernel.is_alive()
+
+
+async def test_what_threads_said_between_cells_comes_with_the_next(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    transport.tell(stream("meanwhile", to="earlier"))
+    assert await kernel.is_alive()
+    running = await begin(kernel)
+    transport.tell(reply(to=transport.last.id), state("idle", to=transport.last.id))
+    assert (await running.finish()).stdout == "meanwhile"
+
+
+async def test_a_lost_connection_is_told_as_unknown(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    running = await begin(kernel)
+    transport.tell(state("busy", to=transport.last.id), LinkLost("The gateway cannot be reached"))
+    done = (await running.finish()).done
+    assert (done.status, done.state) == ("disconnected", "unknown")
+    assert "The gateway cannot be reached" in done.notes[0]
+
+
+async def test_a_kernel_is_looked_at_before_it_is_used_again(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    transport.tell(LinkLost("cut"))
+    await running.finish()
+    transport.tell(KernelEnded("The gateway has no such kernel any more"))
+    with pytest.raises(KernelGone):
+        await kernel.execute(ExecuteRequest("1"))
+
+
+async def test_a_lost_connection_at_the_sending_is_no_loss_of_state(
+    kernel: JupyterKernel, transport: ScriptedTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cut(_: object) -> None:
+        raise LinkLost("cut")
+
+    monkeypatch.setattr(transport, "send", cut)
+    with pytest.raises(KernelError, match="cut") as raised:
+        await kernel.execute(ExecuteRequest("1"))
+    assert not isinstance(raised.value, KernelGone)
+    assert await kernel.is_alive()
+
+
+async def test_after_a_reconnect_the_cell_goes_on(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to), stream("before", to=to), Reconnected("back"))
+    await running.prints("before")
+    with anyio.move_on_after(0.05):
+        await running.execution.receive()
+    sentinel = transport.last
+    assert sentinel.type == "kernel_info_request"
+    transport.tell(stream(" after", to=to), reply(to=to), state("idle", to=to))
+    transport.tell(said("kernel_info_reply", {}, to=sentinel.id, channel="shell"))
+    ran = await running.finish()
+    assert (ran.stdout, ran.done.status) == ("before after", "ok")
+
+
+async def test_a_kernel_that_lost_the_cell_while_the_connection_was_cut_is_found_out(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    transport.tell(state("busy", to=transport.last.id), Reconnected("back"))
+    await running.started()
+    with anyio.move_on_after(0.05):
+        await running.execution.receive()
+    transport.tell(said("kernel_info_reply", {}, to=transport.last.id, channel="shell"))
+    done = (await running.finish()).done
+    assert (done.status, done.state) == ("disconnected", "unknown")
+
+
+async def test_the_end_of_the_process_ends_the_cell(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to), stream("last words", to=to))
+    transport.tell(KernelEnded("It has ended", exit=ProcessExit(signal=11)))
+    ran = await running.finish()
+    assert (ran.stdout, ran.done.status, ran.done.process_exit) == ("last words", "crashed", ProcessExit(signal=11))
+
+
+async def test_an_interrupt_before_the_cell_began_waits_for_it(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    await kernel.interrupt()
+    assert transport.interrupts == 0
+    transport.tell(state("busy", to=to))
+    await running.started()
+    assert transport.interrupts == 1
+    transport.tell(reply("error", to=to, ename="KeyboardInterrupt", evalue=""), state("idle", to=to))
+    assert (await running.finish()).done.status == "interrupted"
+
+
+async def test_the_second_interrupt_goes_every_way_there_is(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to))
+    await running.started()
+    await kernel.interrupt()
+    assert [message.type for message in transport.sent].count("interrupt_request") == 0
+    await kernel.interrupt()
+    assert [message.type for message in transport.sent].count("interrupt_request") == 1
+    transport.tell(reply("error", to=to), state("idle", to=to))
+    await running.finish()
+
+
+async def test_where_nobody_can_signal_the_kernel_is_asked(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    transport.interrupt_works = False
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to))
+    await running.started()
+    await kernel.interrupt()
+    assert transport.last.type == "interrupt_request"
+    assert transport.last.channel == "control"
+    transport.tell(reply("error", to=to), state("idle", to=to))
+    await running.finish()
+
+
+async def test_an_interrupt_that_swallowed_the_reply_ends_the_cell(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to))
+    await running.started()
+    await kernel.interrupt()
+    transport.tell(state("idle", to=to))
+    assert (await running.finish()).done.status == "interrupted"
+
+
+async def test_prompts_are_answered_with_nothing_and_a_cell_that_goes_on_asking_is_interrupted(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to))
+    for number in range(4):
+        transport.tell(said("input_request", {"prompt": f"{number}? "}, to=to, channel="stdin"))
+    ran = await running.until(lambda ran: len(ran.of(InputRequested)) == 4)
+    answers = [message for message in transport.sent if message.type == "input_reply"]
+    assert [answer.content["value"] for answer in answers] == [""] * len(answers)
+    assert answers[0].channel == "stdin"
+    assert transport.interrupts == 1
+    transport.tell(reply("error", to=to), state("idle", to=to))
+    assert (await running.finish()).done.status == "interrupted"
+    assert ran.of(Stream) == []
+
+
+async def test_output_that_was_left_out_is_named(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(stream("IOPub data rate exceeded.\n", "stderr", to=to, session=transport.client))
+    transport.tell(reply(to=to), state("idle", to=to))
+    assert "left out part" in (await running.finish()).done.notes[0]
+
+
+async def test_a_count_that_goes_back_betrays_a_restart(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
+    for count, betrayed in ((5, False), (6, False), (1, True)):
+        running = await begin(kernel)
+        to = transport.last.id
+        transport.tell(reply(to=to, execution_count=count), state("idle", to=to))
+        done = (await running.finish()).done
+        assert any("restarted" in note for note in done.notes) == betrayed
+        assert done.state == ("lost" if betrayed else "kept")
+
+
+async def test_a_start_that_loses_its_connection_is_a_failed_start(transport: ScriptedTransport) -> None:
+    async def cut(_: object) -> None:
+        raise LinkLost("cut")
+
+    transport.send = cut  # type: ignore[method-assign]  # A scripted failure.
+    kernel = JupyterKernel(transport, SPEC, backend="scripted")
+    with pytest.raises(KernelStartError, match="cut"):
+        await kernel.start(Deadline.after(PATIENCE))
+    assert transport.ended is not None
