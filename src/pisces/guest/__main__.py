@@ -1,5 +1,9 @@
 """Where the supervisor begins: `python <this file> <descriptor of the host's socket> <seconds to idle>`.
 
+The local gateway begins here too: `python <this file> gateway` (see `gateway`), or `gateway-check`.
+
+With `tether`, the descriptor and an order as JSON instead, it is one that holds a kernel of any language.
+
 Python has put this folder at the front of `sys.path`; that entry goes at once, because it would let `display` or
 `streams` here win over a module of the user's. The package is loaded by its path instead.
 """
@@ -24,6 +28,20 @@ def _load_package() -> None:
 
 if __name__ == "__main__":
     _load_package()
-    from _pisces_guest.zygote import supervise
+    task = sys.argv[1]
+    if task == "tether":
+        from _pisces_guest.tether import hold
 
-    supervise(int(sys.argv[1]), float(sys.argv[2]))
+        hold(int(sys.argv[2]), sys.argv[3])
+    elif task == "gateway":
+        from _pisces_guest.gateway import main
+
+        main()
+    elif task == "gateway-check":
+        from _pisces_guest.gateway import check
+
+        check()
+    else:
+        from _pisces_guest.zygote import supervise
+
+        supervise(int(task), float(sys.argv[2]))
