@@ -1,0 +1,21 @@
+"""The ZMQ backend: what `registry` hands to the sessions."""
+
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.jupyter.kernel import JupyterKernel
+from pisces.kernels.zmq.transport import ZmqTransport
+
+
+class ZmqBackend:
+    """Makes Jupyter kernels that are processes of our own; they share nothing."""
+
+    name = "zmq"
+
+    def __init__(self, *, idle: float = 300.0) -> None:
+        """There is nothing that could be idle: each kernel ends by itself."""
+
+    def kernel(self, spec: LaunchSpec) -> JupyterKernel:
+        """A kernel that has not been started yet."""
+        return JupyterKernel(ZmqTransport(spec), spec, backend=self.name)
+
+    async def aclose(self) -> None:
+        """Nothing is left when the kernels have been shut down."""
