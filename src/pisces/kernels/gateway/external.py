@@ -1,0 +1,107 @@
+"""A gateway that somebody else runs: nothing is started here, and no file is written."""
+
+from urllib.parse import SplitResult, urlsplit
+
+from pisces.errors import SettingsError
+from pisces.kernels.base import KernelKind, LaunchSpec, Ticket
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.gateway.flavors import ServerKind, choose_kernelspec, recognise, wish_for
+from pisces.kernels.gateway.kernel import GatewayKernel
+from pisces.kernels.gateway.models import KernelModel, Kernelspecs
+from pisces.kernels.gateway.rest import GatewayRest
+from pisces.kernels.jupyter.transport import KernelEnded
+
+_URL = "PI_PYTHON_GATEWAY_URL"
+_TOKEN = "PI_PYTHON_GATEWAY_TOKEN"
+
+
+class ExternalGateway:
+    """Fulfils `Gateway`."""
+
+    shares_machine = False
+
+    def __init__(self, url: str, token: str = "") -> None:
+        """Raises `SettingsError` when the address or the token cannot be one."""
+        address = checked_url(url)
+        self.rest = GatewayRest(address, checked_token(token), label=f"External gateway at {address}")
+        self._offered: Kernelspecs | None = None
+        self._kind: ServerKind | None = None
+
+    async def ensure(self, deadline: Deadline) -> None:
+        """See `Gateway`."""
+        self._offered = await self.rest.check(deadline)
+
+    async def create(self, spec: LaunchSpec, deadline: Deadline) -> KernelModel:
+        """See `Gateway`."""
+        offered = self._offered or await self.rest.check(deadline)
+        name = choose_kernelspec(offered, spec.kernelspec, self.rest.label)
+        kind = await self.kind(deadline)
+        return await self.rest.create(wish_for(spec, name, kind, shares_machine=False), deadline)
+
+    async def kind(self, deadline: Deadline) -> ServerKind:
+        """What server this is; asked once. Raises `DeadlineExceeded`."""
+        if self._kind is None:
+            self._kind = await recognise(self.rest, deadline)
+        return self._kind
+
+    async def lost(self, error: Exception) -> KernelEnded | None:
+        """See `Gateway`. Kernels of a server that cannot be reached may live on."""
+        return None
+
+    async def aclose(self) -> None:
+        """Close the connections to it."""
+        await self.rest.aclose()
+
+
+class ExternalBackend:
+    """Fulfils `Backend` and `Returning`."""
+
+    name = "gateway"
+    kind: KernelKind = "jupyter"
+
+    def __init__(self, url: str, token: str = "") -> None:
+        """Raises `SettingsError` when the address or the token cannot be one."""
+        self.gateway = ExternalGateway(url, token)
+
+    def kernel(self, spec: LaunchSpec) -> GatewayKernel:
+        """See `Backend`."""
+        return GatewayKernel(self.gateway, spec)
+
+    def returning(self, spec: LaunchSpec, ticket: Ticket) -> GatewayKernel:
+        """See `Returning`."""
+        return GatewayKernel(self.gateway, spec, ticket=ticket)
+
+    async def aclose(self) -> None:
+        """See `Backend`. Kernels are ended by whoever started them; the server is not ours."""
+        await self.gateway.aclose()
+
+
+def checked_url(url: str) -> str:
+    """The address, without a slash at its end. Raises `SettingsError`, which shows no secret that stands in it."""
+    try:
+        parts = urlsplit(url.strip())
+        parts.port  # noqa: B018 - it is looked at, and refused, only when asked for
+    except ValueError as error:
+        raise SettingsError(f"{_URL} is not a URL: {error}") from None
+    if parts.scheme not in ("http", "https") or not parts.hostname:
+        raise SettingsError(
+            f"{_URL} must be an http or https URL, got: {_shown(parts)}", hint="For example http://127.0.0.1:8888"
+        )
+    if parts.username is not None or parts.query or parts.fragment:
+        raise SettingsError(
+            f"{_URL} must have neither a login nor a query: {_shown(parts)}", hint=f"A token belongs into {_TOKEN}."
+        )
+    return parts.geturl().rstrip("/")
+
+
+def _shown(parts: SplitResult) -> str:
+    shown = parts._replace(netloc=parts.netloc.rpartition("@")[2], query="", fragment="").geturl()
+    return repr(shown[:200])
+
+
+def checked_token(token: str) -> str:
+    """The token, without blanks around it. Raises `SettingsError` when it cannot stand in a header."""
+    token = token.strip()
+    if not token.isascii() or not token.isprintable():
+        raise SettingsError(f"{_TOKEN} has characters that a token cannot have")
+    return token
