@@ -12,7 +12,8 @@ from anyio.abc import TaskGroup
 from pisces.kernels.base import Backend
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Script
-from pisces.model.results import Details, KernelInfo, ToolResult, Update
+from pisces.model.kernel_info import KernelInfo
+from pisces.model.results import Details, ToolResult, Update
 from pisces.runtime import Runtime
 from pisces.sessions.pool import SessionPool
 from pisces.tools.base import CallContext

@@ -5,6 +5,7 @@ from typing import Literal
 import msgspec
 
 from pisces.model.events import Status
+from pisces.model.kernel_info import KernelInfo
 
 CellStatus = Literal["pending", "running", "complete", "error"]
 
@@ -29,3 +30,7 @@ class CellRecord(msgspec.Struct, kw_only=True):
     execution_count: int | None = None
     status_events: list[Status] = msgspec.field(default_factory=list)
     has_markdown: bool = False
+    language: str = ""
+    """What it is written in, as it was asked for; empty where there is only one."""
+    kernel: KernelInfo | None = None
+    """What ran it, where the cells of a call have several kernels."""

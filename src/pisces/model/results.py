@@ -5,12 +5,11 @@ from typing import Any, Literal
 import msgspec
 
 from pisces.model.cells import CellRecord
-from pisces.model.events import KernelState, Restore, Status, VariableChanges
+from pisces.model.events import Status, VariableChanges
+from pisces.model.kernel_info import KernelInfo
 
 Outcome = Literal["ok", "error", "timeout", "interrupted", "crashed", "aborted", "disconnected"]
 """How a call ended. `aborted`: cancelled before the code began; `disconnected`: channel lost, fate unknown."""
-
-Phase = Literal["provisioning", "ready", "executing", "interrupted", "shutdown"]
 
 JobState = Literal["running", "finished"]
 
@@ -55,17 +54,6 @@ class Truncation(msgspec.Struct, frozen=True):
     elided_bytes: int
 
 
-class KernelInfo(msgspec.Struct, frozen=True):
-    """The kernel behind a result. `generation` counts the processes this session has had."""
-
-    backend: str
-    interpreter: str
-    generation: int
-    phase: Phase
-    state: KernelState
-    restore: Restore | None = None
-
-
 class JobInfo(msgspec.Struct, frozen=True, kw_only=True):
     """A call that goes on, or went on, without its caller."""
 
@@ -85,7 +73,7 @@ class JobInfo(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Details(msgspec.Struct, kw_only=True):
-    """The structured half of a result of the `python` tool."""
+    """The structured half of a result of the `python` tool, and of `eval`."""
 
     cells: list[CellRecord] = msgspec.field(default_factory=list)
     json_outputs: list[Any] = msgspec.field(default_factory=list)
@@ -93,6 +81,7 @@ class Details(msgspec.Struct, kw_only=True):
     status_events: list[Status] = msgspec.field(default_factory=list)
     session: str = ""
     kernel: KernelInfo | None = None
+    """Of `eval`, that of the last cell, or of the first whose state was not kept; each cell has its own besides."""
     outcome: Outcome = "ok"
     cancelled: bool = False
     stdin_requested: bool = False

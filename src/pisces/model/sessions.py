@@ -5,7 +5,8 @@ from typing import Any, Literal
 import msgspec
 
 from pisces.model.events import Variable
-from pisces.model.results import JobInfo, Phase
+from pisces.model.kernel_info import Phase
+from pisces.model.results import JobInfo
 
 SessionAction = Literal[
     "list", "checkpoint", "restore", "undo", "branch", "interrupt", "close", "variables", "jobs", "wait", "cancel",

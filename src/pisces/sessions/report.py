@@ -20,6 +20,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     inspect: bool = True
     interrupt_grace: float = 5.0
     retry_on_crash: str = "safe"
+    cells: int = 0
+    """How many cells the call has in all; 0 if it is only those of this run."""
 
 
 class RunReport(msgspec.Struct, kw_only=True):
@@ -36,6 +38,8 @@ class RunReport(msgspec.Struct, kw_only=True):
     """What the reader must be told before anything else, about the state."""
     notes: list[str] = msgspec.field(default_factory=list)
     """What the reader should know besides."""
+    not_kept: str = ""
+    """That the state of after the last cell was not kept, and why; empty if it was, or need not be."""
 
 
 def pending_records(cells: Sequence[Cell]) -> list[CellRecord]:

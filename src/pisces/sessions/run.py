@@ -1,44 +1,45 @@
 """Running the cells of a call: one deadline, cancellation that waits for the cell to settle, and a truthful end."""
 
 from collections.abc import Sequence
-from functools import reduce
 
 import anyio
 
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
-from pisces.model.cells import Cell, CellRecord
-from pisces.model.events import AnyEvent, Done, InputRequested, Started, VariableChanges
+from pisces.model.cells import CellRecord
+from pisces.model.events import AnyEvent, Done, InputRequested, Started
+from pisces.model.results import Outcome
 from pisces.sessions.attempt import Attempt, exit_code
+from pisces.sessions.doings import Doings
 from pisces.sessions.progress import Progress
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.report import RunOptions, RunReport, pending_records
+from pisces.sessions.report import RunOptions, RunReport
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
-from pisces.sessions.variables import merge_changes, trimmed
 
 _START_SLACK = 0.2
 """A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
 
 
 class CallRun:
-    """One call of a session, from its turn in the queue to its report."""
+    """One call of a session, from its turn in the queue to its report; or that part of a call which runs there."""
 
     def __init__(
         self,
         session: Session,
-        cells: Sequence[Cell],
+        records: Sequence[CellRecord],
         *,
         options: RunOptions,
         deadline: Deadline,
         transcript: Transcript,
         stop: StopSignal,
         progress: Progress,
+        doings: Doings | None = None,
     ) -> None:
-        records = pending_records(cells)
-        self.report = RunReport(records=records)
+        """`doings` is that of the parts of the call that ran in this session before."""
+        self.report = RunReport(records=list(records))
         self._session = session
         self._options = options
         self._deadline = deadline
@@ -46,12 +47,8 @@ class CallRun:
         self._stop = stop
         self._progress = progress
         self._told: StateNews | None = None
-        self._finished: list[tuple[int, int, VariableChanges | None]] = []
-        """Of the cells whose doing is still there: the position after it, its index, what it did to the names."""
-        self._not_kept = ""
-        """What the report says about the state of after the last cell not being kept."""
+        self._doings = doings or Doings()
         self._joined_reset = options.reset and session.resetting
-        progress.follow(records)
 
     async def run(self) -> RunReport:
         """Wait for the turn, run the cells. A cell that fails is in the report; only errors of ours are raised."""
@@ -65,13 +62,16 @@ class CallRun:
                 await self._run_cells()
             self.report.notes += self._session.journal.take_trouble()
         except BaseException:
-            # Nobody will read the report: what it says of the state is said with the next call.
-            if self._told is not None:
-                self._session.leave_news(self._options.owner, self._told)
+            self.hand_back_news()
             raise
         finally:
             self._session.leave_turn()
         return self.report
+
+    def hand_back_news(self) -> None:
+        """Nobody will read the report: what it says of the state is said with the next call."""
+        if self._told is not None:
+            self._session.leave_news(self._options.owner, self._told)
 
     async def _enter(self) -> bool:
         """Have the turn, unless the call is stopped before it comes."""
@@ -84,6 +84,8 @@ class CallRun:
 
     async def _ready(self) -> bool:
         """Have a kernel, a fresh one where that was asked for, before the call is stopped."""
+        if self._options.reset:
+            self._doings.forget()
         ready = not self._options.reset and await self._session.has_kernel()
         if ready:
             return True
@@ -101,8 +103,10 @@ class CallRun:
         return ready
 
     def _nothing_ran(self, why: str) -> None:
-        self.report.outcome = "aborted" if self._stop.asked else "timeout"
-        self.report.notes.append(f"Nothing was run: {why}.")
+        index = self.report.records[0].index
+        self.report.outcome = self._stopped_at(index)
+        what = f"Cell {index + 1} was not run" if index else "Nothing was run"
+        self.report.notes.append(f"{what}: {why}.")
 
     async def _run_cells(self) -> None:
         for record in self.report.records:
@@ -115,11 +119,14 @@ class CallRun:
                 return
 
     def _stopped_before(self, record: CellRecord) -> None:
-        if not self._stop.asked:
-            self.report.outcome = "timeout"
-        else:
-            self.report.outcome = "interrupted" if record.index else "aborted"
+        self.report.outcome = self._stopped_at(record.index)
         self.report.notes.append(f"Stopped before cell {record.index + 1}.")
+
+    def _stopped_at(self, index: int) -> Outcome:
+        """How a call ended that was stopped before this cell."""
+        if not self._stop.asked:
+            return "timeout"
+        return "interrupted" if index else "aborted"
 
     async def _run_with_retry(self, record: CellRecord) -> bool:
         """Run a cell; once more where the settings allow it and the kernel died. True when it went well."""
@@ -152,7 +159,7 @@ class CallRun:
         self._tell_news()
         attempt = Attempt(self._folder_for(session))
         record.status = "running"
-        self._transcript.begin(record, len(self.report.records))
+        self._transcript.begin(record, self._options.cells or len(self.report.records))
         session.journal.begin_cell(record)
         await self._progress.changed()
         request = ExecuteRequest(code=record.code, cwd=attempt.folder, inspect=self._options.inspect)
@@ -181,11 +188,9 @@ class CallRun:
             if attempt.died:
                 news = await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
                 self._tell_news(news)
-                self._forget_lost_cells()
             elif attempt.done is not None and attempt.done.state == "lost":
                 self._session.found_emptied()
                 self._tell_news()
-                self._forget_lost_cells()
                 await self._keep_state(attempt, record)
             elif attempt.cut:
                 self._session.cell_cut()
@@ -210,20 +215,10 @@ class CallRun:
     async def _keep_state(self, attempt: Attempt, record: CellRecord) -> None:
         """The cell came to its own end; only the last word on whether that was kept is in the report."""
         assert attempt.done is not None
-        session, notes = self._session, self.report.notes
+        session = self._session
         session.cell_finished(attempt.done.variables, attempt.reached)
-        self._finished.append((session.position, record.index, attempt.done.variables))
-        if self._not_kept:
-            notes.remove(self._not_kept)
-        self._not_kept = await session.keep_after_cell(attempt.duration_ms)
-        if self._not_kept:
-            notes.append(self._not_kept)
-
-    def _forget_lost_cells(self) -> None:
-        """After a crash: what cells of this call did may be gone with the kernel."""
-        left = self._session.position
-        self.report.lost_cells += [index for position, index, _ in self._finished if position > left]
-        self._finished = [entry for entry in self._finished if entry[0] <= left]
+        self._doings.add(session.position, record.index, attempt.done.variables)
+        self.report.not_kept = await session.keep_after_cell(attempt.duration_ms)
 
     def _tell_news(self, just_now: StateNews | None = None) -> None:
         """What became of the state; also to a caller who is no owner any more, because the session is being closed."""
@@ -233,6 +228,8 @@ class CallRun:
             self.report.state = self._told.state
             self.report.restore = self._told.restore
             self.report.notices.append(f"[State: {news.state}] {news.text}")
+            left = 0 if news.state == "lost" else self._session.position
+            self.report.lost_cells += self._doings.forget(left)
 
     def _tell_unknown(self) -> None:
         """The way to the kernel was lost: nobody knows what it holds now, until it is there again."""
@@ -296,8 +293,7 @@ class CallRun:
         done, report = attempt.done, self.report
         assert done is not None
         record.execution_count = done.execution_count
-        changes: VariableChanges | None = None
-        report.variables = trimmed(reduce(merge_changes, (entry[2] for entry in self._finished), changes))
+        report.variables = self._doings.variables
         report.notes += done.notes
         if done.process_exit is not None and not attempt.killed and done.process_exit.detail:
             report.notes.append(done.process_exit.detail)

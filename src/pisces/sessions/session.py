@@ -15,7 +15,7 @@ from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, Restore, Variable, VariableChanges
-from pisces.model.results import KernelInfo, Phase
+from pisces.model.kernel_info import KernelInfo, Phase
 from pisces.sessions.checkpoints import Kept
 from pisces.sessions.going_back import WentBack, go_back, undo_target
 from pisces.sessions.kernel_records import KernelRecords
@@ -352,8 +352,9 @@ class Session(Turns):
                 self._news[owner] = news if known is None else known.then(news)
 
     def leave_news(self, owner: str, news: StateNews) -> None:
-        """This owner alone is to hear of it with its next call."""
-        self._news[owner] = news
+        """This owner alone is to hear of it with its next call, and of what has happened since."""
+        since = self._news.get(owner)
+        self._news[owner] = news if since is None else news.then(since)
 
     def take_news(self, owner: str) -> StateNews | None:
         """What became of the state since this owner was last told; told once."""

@@ -21,6 +21,10 @@ class StopSignal:
         """Whether the call should begin nothing more."""
         return self.asked or self._deadline.expired
 
+    def give(self, deadline: Deadline) -> None:
+        """What the call does next has this deadline; a stop that somebody asked for stays."""
+        self._deadline = deadline
+
     def remaining(self) -> float:
         """Seconds until the call is to stop."""
         return 0.0 if self.asked else self._deadline.remaining()

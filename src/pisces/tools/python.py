@@ -2,16 +2,17 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from functools import partial
-from itertools import count
 from typing import Any
 
 from pisces.errors import InvalidCall, KernelStartError, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
+from pisces.sessions.report import pending_records
 from pisces.tools.base import CallContext, Services, error_result
+from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name
 from pisces.tools.prompt import prompt
 from pisces.tools.python_background import Caller, attend, send_off, unless_aborted
-from pisces.tools.python_call import DEFAULT_SESSION, PythonCall
+from pisces.tools.python_call import PythonCall
 from pisces.tools.python_params import MIN_TIMEOUT, PythonParams, cells_of, folder_of, seconds_of
 from pisces.tools.python_result import stopped_result
 from pisces.tools.schema import check_name, json_schema, parse_params
@@ -19,8 +20,6 @@ from pisces.tools.schema import check_name, json_schema, parse_params
 __all__ = ["DEFAULT_SESSION", "DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
 
 DEFAULT_TIMEOUT = 30.0
-_ONE_OFF = count(1)
-"""Numbers the sessions of per-call mode, for all runtimes: several sets of tools may share one pool."""
 
 
 class PythonTool:
@@ -48,18 +47,23 @@ class PythonTool:
         check_name("session", parsed.session)
         patience = self._patience(parsed, context)
         caller = None if patience is None else Caller(context)
-        call = PythonCall(
+        cwd = folder_of(parsed, self._services.cwd)
+        deadline = Deadline.after(self._timeout(parsed.timeout, attended=patience is None))
+        records = pending_records(cells)
+        call = CellCall(
             self._services,
-            parsed,
             context if caller is None else caller.context,
-            Deadline.after(self._timeout(parsed.timeout, attended=patience is None)),
-            folder_of(parsed, self._services.cwd),
+            records,
+            tool=self.name,
+            session=parsed.session,
+            one_off=one_off_name(self._services),
+            deadline=deadline,
         )
 
         async def work() -> ToolResult:
-            opened = await call.open(cells, self._one_off_name())
+            opened = await PythonCall(call, parsed, deadline, cwd).open()
             if opened is None:
-                return stopped_result(cells, call.stop, call.deadline, "no interpreter had answered yet")
+                return stopped_result(records, call.stop, deadline, "no interpreter had answered yet")
             if patience is None or caller is None:
                 return await opened.result()
             guarded = partial(self._told, opened.result, parsed.kernel)
@@ -79,10 +83,6 @@ class PythonTool:
             if isinstance(error, KernelStartError):
                 self._services.interpreters.forget(kernel)
             return error_result(error.explain())
-
-    def _one_off_name(self) -> str | None:
-        """In per-call mode, the name of the session that this call has to itself."""
-        return f"call-{next(_ONE_OFF)}" if self._services.settings.python.kernel_mode == "per-call" else None
 
     def _patience(self, params: PythonParams, context: CallContext) -> float | None:
         """For how many seconds the caller waits before the call is a job; None to wait to the end."""

@@ -1,21 +1,22 @@
-"""From the report of a run to the result of the `python` tool: text for the model first, then what is rich."""
+"""From the report of a run to the result of a call: text for the model first, then what is rich."""
 
 import json
 from collections.abc import Sequence
 
 import anyio
+import msgspec
 from msgspec.structs import replace
 
 from pisces.kernels.deadline import Deadline
-from pisces.model.cells import Cell, CellRecord
+from pisces.model.cells import CellRecord
+from pisces.model.kernel_info import KernelInfo
 from pisces.model.mime import SVG
 from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
 from pisces.output.notice import truncation_notice
 from pisces.output.sink import Dump
 from pisces.sessions.jobs import Job
-from pisces.sessions.report import RunReport, pending_records
-from pisces.sessions.session import Session
+from pisces.sessions.report import RunReport
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.tools.job_text import finished_notice, running_notice
@@ -25,12 +26,19 @@ _QUICK_IMAGE = 200_000
 """Base64 characters below which a picture is looked at right here; larger ones may need scaling, in a thread."""
 
 
-async def python_result(
-    report: RunReport, transcript: Transcript, session: Session, deadline: Deadline, read_with: str
-) -> ToolResult:
+class CallEnd(msgspec.Struct, frozen=True):
+    """Where a call ended."""
+
+    session: str
+    kernel: KernelInfo | None
+    seconds: float
+    """How long it was given: what a timeout names."""
+
+
+async def cells_result(report: RunReport, transcript: Transcript, end: CallEnd, read_with: str) -> ToolResult:
     """The result of a call that ran, or was stopped before it could."""
     dump = transcript.sink.dump()
-    before, after = report.notices, _closing(report, deadline)
+    before, after = report.notices, _closing(report, end.seconds)
     text = "\n\n".join(
         part for part in ("\n".join(before), _output(report, transcript, dump, read_with), "\n".join(after)) if part
     )
@@ -42,7 +50,7 @@ async def python_result(
             else:
                 content.append(await anyio.to_thread.run_sync(for_model, image.data, image.mime_type))
     content += [_json_block(number, value) for number, value in enumerate(transcript.json_outputs, 1)]
-    details = _details(report, transcript, session, dump)
+    details = _details(report, transcript, end, dump)
     details.notices = before + after
     return ToolResult(content=content, details=details, is_error=details.is_error)
 
@@ -70,22 +78,22 @@ def running_result(job: Job, report: RunReport, news: Sequence[str], deadline: D
     return ToolResult(content=[TextBlock(text)], details=details)
 
 
-def stopped_result(cells: Sequence[Cell], stop: StopSignal, deadline: Deadline, why: str) -> ToolResult:
+def stopped_result(records: list[CellRecord], stop: StopSignal, deadline: Deadline, why: str) -> ToolResult:
     """The result of a call that was stopped before it had a session."""
-    report = RunReport(records=pending_records(cells), outcome="aborted" if stop.asked else "timeout")
-    sentences = [*_why_it_ended(report, deadline), f"Nothing was run: {why}."]
+    report = RunReport(records=records, outcome="aborted" if stop.asked else "timeout")
+    sentences = [*_why_it_ended(report, deadline.seconds), f"Nothing was run: {why}."]
     details = Details(cells=report.records, outcome=report.outcome, cancelled=True, notices=sentences, is_error=True)
     return ToolResult(content=[TextBlock("\n".join(sentences))], details=details, is_error=True)
 
 
-def _details(report: RunReport, transcript: Transcript, session: Session, dump: Dump) -> Details:
+def _details(report: RunReport, transcript: Transcript, end: CallEnd, dump: Dump) -> Details:
     return Details(
         cells=report.records,
         json_outputs=transcript.json_outputs,
         images=transcript.images,
         status_events=transcript.status_events,
-        session=session.key.id,
-        kernel=session.info(report.state, report.restore),
+        session=end.session,
+        kernel=end.kernel,
         outcome=report.outcome,
         cancelled=report.outcome in ("timeout", "interrupted", "aborted"),
         stdin_requested=transcript.stdin_requested,
@@ -109,14 +117,15 @@ def _output(report: RunReport, transcript: Transcript, dump: Dump, read_with: st
     return output
 
 
-def _closing(report: RunReport, deadline: Deadline) -> list[str]:
-    return [*_why_it_ended(report, deadline), *report.notes, *_failure(report)]
+def _closing(report: RunReport, seconds: float) -> list[str]:
+    not_kept = [report.not_kept] if report.not_kept else []
+    return [*_why_it_ended(report, seconds), *report.notes, *not_kept, *_failure(report)]
 
 
-def _why_it_ended(report: RunReport, deadline: Deadline) -> list[str]:
+def _why_it_ended(report: RunReport, seconds: float) -> list[str]:
     match report.outcome:
         case "timeout":
-            return [f"Command timed out after {deadline.seconds:g} seconds"]
+            return [f"Command timed out after {seconds:g} seconds"]
         case "interrupted":
             return ["Command was interrupted"]
         case "aborted":

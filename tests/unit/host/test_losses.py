@@ -3,7 +3,8 @@ from pathlib import Path
 import pytest
 
 from pisces.host.losses import Ending, Losses, with_loss
-from pisces.model.results import Details, ImageBlock, KernelInfo, TextBlock, ToolResult
+from pisces.model.kernel_info import KernelInfo
+from pisces.model.results import Details, ImageBlock, TextBlock, ToolResult
 
 
 @pytest.mark.parametrize(

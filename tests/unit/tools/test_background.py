@@ -331,7 +331,7 @@ async def test_a_fault_of_ours_in_a_job_is_logged_and_told(
         await go.wait()
         raise ZeroDivisionError("a fault")
 
-    monkeypatch.setattr("pisces.tools.python_call.python_result", fail)
+    monkeypatch.setattr("pisces.tools.python_call.cells_result", fail)
     async with scripted_runtime({"quick": []}, tmp_path) as runtime:
         await call(runtime, "quick", background=True)
         go.set()

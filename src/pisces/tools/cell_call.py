@@ -1,0 +1,106 @@
+"""A call that runs cells, whichever tool it is of: who asked, how it is stopped, and all that the cells say."""
+
+from collections.abc import Sequence
+from itertools import count
+
+from pisces.kernels.deadline import Deadline
+from pisces.model.cells import CellRecord
+from pisces.output.sink import SinkLimits
+from pisces.sessions.doings import Doings
+from pisces.sessions.progress import Progress
+from pisces.sessions.report import RunOptions
+from pisces.sessions.run import CallRun
+from pisces.sessions.session import Session
+from pisces.sessions.stop import StopSignal
+from pisces.sessions.transcript import Transcript
+from pisces.tools.base import CallContext, Services
+from pisces.tools.job_text import busy_notice, finished_notice
+from pisces.tools.seat import Seat
+
+DEFAULT_SESSION = "default"
+_ONE_OFF = count(1)
+"""Numbers the sessions of per-call mode, for all runtimes: several sets of tools may share one pool."""
+
+
+def one_off_name(services: Services) -> str | None:
+    """In per-call mode, the name of the session that this call has to itself."""
+    return f"call-{next(_ONE_OFF)}" if services.settings.python.kernel_mode == "per-call" else None
+
+
+class CellCall:
+    """It has one text and one way to be stopped, in however many sessions its cells run."""
+
+    def __init__(
+        self,
+        services: Services,
+        context: CallContext,
+        records: Sequence[CellRecord],
+        *,
+        tool: str,
+        session: str | None,
+        one_off: str | None,
+        deadline: Deadline,
+    ) -> None:
+        """`session` names the session; `one_off`, in its stead, one of the call's own, which ends with it."""
+        self.services = services
+        self.context = context
+        self.records = records
+        self.session_name = one_off or session or DEFAULT_SESSION
+        self.stop = StopSignal(deadline)
+        self.one_off = one_off is not None
+        output = services.settings.output
+        limits = SinkLimits(max_bytes=output.max_bytes, max_lines=output.max_lines, head_bytes=output.head_budget)
+        self.transcript = Transcript(session=self.session_name, tool=tool, artifacts=services.artifacts, limits=limits)
+        self._progress = Progress(context.on_update, self.transcript, stop=self.stop, on_output=context.on_output)
+        self._progress.follow(records)
+
+    def session(self, seat: Seat, *, reset: bool) -> Session:
+        """The session of the call that has such a kernel. Raises `KernelError` when that cannot be had."""
+        pool, owner = self.services.pool, self.context.owner
+        terms = seat.terms(self.services, durable=self.context.durable and not self.one_off)
+        session = pool.session(seat.key(self.session_name, self.services.cwd), owner, terms)
+        return pool.separate(session, owner, terms) if reset else session
+
+    def run(
+        self,
+        session: Session,
+        records: Sequence[CellRecord],
+        deadline: Deadline,
+        *,
+        cwd: str | None = None,
+        reset: bool = False,
+        doings: Doings | None = None,
+    ) -> CallRun:
+        """The run of some of its cells, which have this deadline, in one of its sessions."""
+        python = self.services.settings.python
+        self.stop.give(deadline)
+        options = RunOptions(
+            owner=self.context.owner,
+            cwd=cwd,
+            reset=reset,
+            keep_going=self.context.keep_going,
+            inspect=python.variables,
+            interrupt_grace=python.interrupt_grace,
+            retry_on_crash=python.retry_on_crash,
+            cells=len(self.records),
+        )
+        return CallRun(
+            session,
+            records,
+            options=options,
+            deadline=deadline,
+            transcript=self.transcript,
+            stop=self.stop,
+            progress=self._progress,
+            doings=doings,
+        )
+
+    def about_jobs(self, session: Session, records: Sequence[CellRecord], *, attended: bool = True) -> list[str]:
+        """Which job kept these cells from running, and which have finished, if somebody reads it now."""
+        jobs = self.services.jobs
+        busy = jobs.at_work_in(session)
+        waited_in_vain = all(record.status == "pending" for record in records)
+        notices = [busy_notice(busy.info())] if busy is not None and waited_in_vain else []
+        if attended:
+            notices += [finished_notice(job.info()) for job in jobs.take_news(session)]
+        return notices
