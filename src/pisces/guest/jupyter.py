@@ -6,10 +6,17 @@ functions, as expressions beside the user's code. Nothing of it is in the user's
 
 from __future__ import annotations
 
+import contextlib
+import faulthandler
+import json
 import os
 import sys
+import warnings
+from binascii import b2a_base64
+from datetime import datetime
 
 from . import stdin
+from .json_safe import json_safe
 from .jupyter_streams import OrderedStreams
 from .variables import NamespaceWatch
 
@@ -48,17 +55,26 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
             _state["notes"].append(
                 f"The folder {cwd} is not there where the kernel runs; cells begin in {os.getcwd()}."
             )
+    _trace_crashes()
     if "" not in sys.path:
         sys.path.insert(0, "")
     _show_figures()
     _refuse_input(shell)
+    _pack_anything(shell)
     shell.ask_exit = _leave
-    _state["streams"] = OrderedStreams.install(shell)
+    warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
+    _forget_output(shell)
+    _state["shell"] = shell
     watch.reset()
 
 
 def identify() -> Answer:
-    """Who this is, and what there was to say about the start."""
+    """Who this is, and what there was to say about the start. Asked for right after the cell that does `set_up`.
+
+    Newer IPython puts the streams' own `write` back at the end of a cell: ours can take its place only now.
+    """
+    if "streams" not in _state:
+        _state["streams"] = OrderedStreams.install(_state["shell"])
     notes, _state["notes"] = _state["notes"], []
     return Answer({"nonce": _state["nonce"], "notes": notes, "pid": os.getpid()})
 
@@ -80,6 +96,13 @@ def go(cwd: str | None, env: dict[str, str]) -> None:
         os.chdir(cwd)
 
 
+def _trace_crashes() -> None:
+    """Where C code crashed is told on what was standard error before the kernel took it over."""
+    descriptor = getattr(sys.stderr, "_original_stdstream_copy", None)
+    if descriptor is not None:
+        faulthandler.enable(file=descriptor)
+
+
 def _set_variables(env: dict[str, str]) -> None:
     os.environ.update(env)
 
@@ -88,6 +111,38 @@ def _show_figures() -> None:
     """Our own default draws figures for nobody; here Jupyter's own backend shows them."""
     if os.environ.get("MPLBACKEND", "").lower() in {"", "agg"} and "matplotlib" not in sys.modules:
         os.environ["MPLBACKEND"] = _INLINE
+
+
+def _pack_anything(shell: Any) -> None:
+    """Have any value travel. A lone surrogate in an error would keep the reply from being sent, and the cell from
+    ending.
+    """
+    session = getattr(getattr(shell, "kernel", None), "session", None)
+    plain = getattr(session, "pack", None)
+    if plain is None:
+        return
+
+    def pack(value: Any) -> bytes:
+        try:
+            return json.dumps(value, default=_as_text, ensure_ascii=False, allow_nan=False).encode("utf-8")
+        except (TypeError, ValueError):
+            return plain(json_safe(value))  # type: ignore[no-any-return]  # It is the library's.
+
+    session.pack = pack
+
+
+def _as_text(value: Any) -> str:
+    if isinstance(value, datetime):
+        return (value if value.tzinfo else value.astimezone()).isoformat()
+    if isinstance(value, bytes):
+        return b2a_base64(value, newline=False).decode("ascii")
+    raise TypeError(f"{type(value).__name__} is no JSON")
+
+
+def _forget_output(shell: Any) -> None:
+    """Newer IPython keeps all that cells print, for ever: a hundred megabytes of it, if need be."""
+    if hasattr(shell, "_tee"):
+        shell._tee = lambda channel: contextlib.nullcontext()
 
 
 def _leave(*_: Any) -> None:

@@ -42,6 +42,12 @@ class _Captured:
             self.put(self.decoder.decode(data))
         return bool(data)
 
+    def finish(self) -> None:
+        """Half a character that no child goes on with is not kept for the next cell."""
+        rest = self.decoder.decode(b"", True)
+        if rest:
+            self.put(rest)
+
     def put(self, text: str) -> None:
         self.write(text)
         self.gathered += len(text)
@@ -108,7 +114,11 @@ class OrderedStreams:
         """At the end of a cell: what C code holds back, what children wrote, what Python printed."""
         if os.getpid() == self._owner:
             _flush_c()
-            self.flush()
+            with self._lock:
+                self._take_in()
+                for one in self._captured:
+                    one.finish()
+                self.flush()
 
     def _take_in(self) -> None:
         reading = True

@@ -64,6 +64,7 @@ class JupyterExecution:
     async def interrupt(self) -> None:
         """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
         self._interrupts += 1
+        self._tracker.interrupted = True
         if not self.begun:
             self._interrupt_waits = True
         elif not self.done:
@@ -131,7 +132,7 @@ class JupyterExecution:
     async def _finish(self) -> None:
         """The kernel has answered: what is still to be known is asked, and the cell is done."""
         tracker, kernel = self._tracker, self._kernel
-        status = tracker.status(interrupted=self._interrupts > 0, python=kernel.is_python)
+        status = tracker.status(python=kernel.is_python)
         reply = tracker.reply or {}
         count = reply.get("execution_count") if self._counted else None
         changes: VariableChanges | None = None

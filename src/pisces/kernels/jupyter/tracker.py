@@ -52,6 +52,8 @@ class ExecutionTracker:
         """`data` or `message` when the server left output out because it came too fast."""
         self.unanswered_input: list[Message] = []
         """Requests for input that the owner has to answer."""
+        self.interrupted = False
+        """Whether it has been interrupted, by us."""
         self._error: Error | None = None
 
     @property
@@ -145,8 +147,10 @@ class ExecutionTracker:
         return Status.from_bundle(bundle) or shown
 
     def _raised(self, ename: str, evalue: str, traceback: Any) -> list[AnyEvent]:
+        if self.interrupted and ename == "CancelledError":
+            ename = "KeyboardInterrupt"  # How an awaited task takes the same.
         lines = tuple(_ANSI.sub("", str(line)) for line in traceback) if isinstance(traceback, list | tuple) else ()
-        self._error = Error(ename, evalue, lines)
+        self._error = Error(ename, evalue, lines or (f"{ename}: {evalue}",))
         return [self._error]
 
     def closing_events(self) -> list[AnyEvent]:
@@ -157,17 +161,17 @@ class ExecutionTracker:
         ename, evalue = str(reply.get("ename") or ""), str(reply.get("evalue") or "")
         return self._raised(ename, evalue, reply.get("traceback") or ()) if ename else []
 
-    def status(self, *, interrupted: bool, python: bool) -> DoneStatus:
-        """How the execution ended, which was interrupted or not."""
+    def status(self, *, python: bool) -> DoneStatus:
+        """How the execution ended."""
         reply = self.reply
         if reply is None:
             return "interrupted"
         if reply.get("status") == "ok":
             return "ok"
         if reply.get("status") in ("abort", "aborted"):
-            return "interrupted" if interrupted else "aborted"
+            return "interrupted" if self.interrupted else "aborted"
         ename = self._error.ename if self._error is not None else str(reply.get("ename") or "")
-        stopped = interrupted and (not python or ename in ("KeyboardInterrupt", "CancelledError"))
+        stopped = self.interrupted and (not python or ename in ("KeyboardInterrupt", "CancelledError"))
         return "interrupted" if stopped else "error"
 
     def exit_code(self) -> int | None:
