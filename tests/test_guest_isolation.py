@@ -17,7 +17,10 @@ SOURCES = sorted(GUEST.rglob("*.py"))
 MODULES = sorted(path.relative_to(GUEST).with_suffix("").as_posix().replace("/", ".") for path in SOURCES)
 OTHERS = sorted(path for path in PACKAGE.rglob("*.py") if GUEST not in path.parents)
 
-OPTIONAL = {"IPython", "matplotlib", "matplotlib_inline", "numpy", "pandas", "traitlets"}
+GATEWAY = {"jupyter_client", "jupyter_server", "kernel_gateway", "tornado", "traitlets", "zmq"}
+"""What the parts of the local gateway may import when they are loaded: they are loaded only in its process."""
+
+OPTIONAL = {"IPython", "matplotlib", "matplotlib_inline", "numpy", "pandas", "traitlets"} | GATEWAY
 """What the guest may use where the user has it: imported inside functions only."""
 
 IPYTHON = {"IPython", "traitlets"}
@@ -48,7 +51,7 @@ def test_a_guest_module_needs_only_the_standard_library(path: Path) -> None:
     tree = parse(path)
     foreign = {name for name in imported(tree) if name not in sys.stdlib_module_names | {"_pisces_guest"}}
     assert foreign <= OPTIONAL, f"{path.name} imports {sorted(foreign - OPTIONAL)}"
-    allowed = IPYTHON if path.name.startswith("ipython") else set()
+    allowed = IPYTHON if path.name.startswith("ipython") else GATEWAY if path.name.startswith("gateway_") else set()
     assert OPTIONAL & set(imported(tree, nested=False)) <= allowed
 
 
@@ -63,7 +66,8 @@ def test_the_guest_loads_in_an_isolated_interpreter_under_its_private_name(name:
     interpreter = sys.executable if name == f"python3.{sys.version_info[1]}" else shutil.which(name)
     if interpreter is None or not answers(interpreter):
         pytest.skip(f"{name} is not installed here")
-    modules = [module for module in MODULES if module not in {"__main__", "__init__"} and "ipython" not in module]
+    elsewhere = ("__main__", "__init__", "ipython", "gateway_")
+    modules = [module for module in MODULES if not module.startswith(elsewhere)]
     program = LOAD.format(init=str(GUEST / "__init__.py"), folder=str(GUEST), modules=modules)
     done = run(interpreter, "-I", "-S", "-W", "error", "-c", program)
     assert done.returncode == 0, done.stderr

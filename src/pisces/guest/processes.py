@@ -36,8 +36,8 @@ def become_subreaper() -> bool:
     return _prctl(36, 1)  # PR_SET_CHILD_SUBREAPER
 
 
-def end_with(supervisor: int) -> None:
-    """Have the system send us SIGKILL when the supervisor ends.
+def end_with(supervisor: int, signum: int = signal.SIGKILL) -> None:
+    """Have the system send us a signal when the supervisor ends.
 
     Only once it is our parent: the process between us and it may end a moment later than we begin. If it is never
     going to be our parent, it has ended already.
@@ -45,7 +45,7 @@ def end_with(supervisor: int) -> None:
     deadline = time.monotonic() + _ORPHAN_SECONDS
     while os.getppid() != supervisor and time.monotonic() < deadline:
         time.sleep(0.0002)
-    _prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
+    _prctl(1, signum)  # PR_SET_PDEATHSIG
     if os.getppid() != supervisor:
         os._exit(1)
 

@@ -30,6 +30,10 @@ class GatewayRecord(msgspec.Struct, frozen=True, kw_only=True):
     keeper: RecordedProcess = RecordedProcess(0)
     """The process that ends all that the gateway started when the gateway has ended; it goes after that."""
 
+    def __repr__(self) -> str:
+        """Without the token: it must not get into a log."""
+        return f"GatewayRecord({self.url!r}, pid={self.pid}, python={self.python!r})"
+
     @property
     def process(self) -> RecordedProcess:
         """The process that serves."""
