@@ -118,9 +118,9 @@ def _pack_anything(shell: Any) -> None:
     ending.
     """
     session = getattr(getattr(shell, "kernel", None), "session", None)
-    plain = getattr(session, "pack", None)
-    if plain is None:
+    if session is None or not hasattr(session, "pack"):
         return
+    plain = session.pack
 
     def pack(value: Any) -> bytes:
         try:

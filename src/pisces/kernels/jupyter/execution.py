@@ -35,7 +35,6 @@ class JupyterExecution:
         self._interrupt_waits = False
         """It was asked for before there was a cell to stop."""
         self._prompts = 0
-        self._sentinel = ""
         self._given_up = False
         """No reply will come: the interrupt hit the kernel itself, which is idle again."""
         self.done = False
@@ -99,24 +98,17 @@ class JupyterExecution:
 
     async def _next(self) -> Message | None:
         """The next message; None when a reply that may never come has been waited for."""
-        transport = self._kernel.transport
         try:
             if self._tracker.idle_without_reply and self._interrupts:
                 with anyio.move_on_after(_REPLY_CAP):
-                    return await transport.receive()
+                    return await self._kernel.transport.receive()
                 self._given_up = True
                 return None
-            return await transport.receive()
+            return await self._kernel.transport.receive()
         except Reconnected:
-            # Requests on the shell channel are answered in order: if this one is answered first, ours never will be.
-            self._sentinel = await self._kernel.send_sentinel()
             return None
 
     def _take(self, message: Message) -> int:
-        if self._sentinel and message.channel == "shell" and message.parent == self._sentinel:
-            self._sentinel = ""
-            if self._tracker.reply is None:
-                raise LinkLost("The connection was lost, and the kernel no longer knows of the cell")
         events = self._tracker.take(message)
         self._waiting += events
         return sum(len(event.text) for event in events if isinstance(event, Stream))

@@ -204,12 +204,6 @@ class JupyterKernel:
         except (KernelEnded, LinkLost) as error:
             _log.debug("the cell could not be interrupted: %s", error)  # Whoever receives hears of it.
 
-    async def send_sentinel(self) -> str:
-        """A question on the shell channel, behind the cell; the id that its answer names."""
-        question = self._make.kernel_info()
-        await self.transport.send(question)
-        return question.id
-
     async def refuse_input(self, request: Message) -> None:
         """Answer a prompt with nothing."""
         await self.transport.send(self._make.refuse_input(request))
@@ -286,7 +280,7 @@ class JupyterKernel:
     def take_notes(self) -> tuple[str, ...]:
         """What there is to tell with the next result; told once."""
         notes, self._notes = self._notes, []
-        return tuple(notes)
+        return (*notes, *self.transport.take_notes())
 
     def count_went_back(self, count: int | None) -> bool:
         """Whether the number of this cell is not above that of the one before: then it is not the same kernel."""

@@ -76,6 +76,10 @@ class Transport(Protocol):
         """How the kernel ended, with as much as is known; None while it lives as far as is known."""
         ...
 
+    def take_notes(self) -> tuple[str, ...]:
+        """What the reader of the next result has to know of the connection, each a sentence; told once."""
+        ...
+
     async def kill(self) -> None:
         """End it at once, with all it started where that is possible; `receive` then raises `KernelEnded`."""
         ...

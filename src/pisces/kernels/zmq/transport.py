@@ -155,6 +155,9 @@ class ZmqTransport:
             return False
         return await self._process.interrupt()
 
+    def take_notes(self) -> tuple[str, ...]:
+        return ()
+
     async def kill(self) -> None:
         with anyio.CancelScope(shield=True):
             if self._process is not None:

@@ -105,6 +105,9 @@ class ScriptedTransport:
         self.interrupts += 1
         return self.interrupt_works
 
+    def take_notes(self) -> tuple[str, ...]:
+        return ()
+
     async def kill(self) -> None:
         self.ended = self.ended or ProcessExit(signal=9)
         self._news.set()
