@@ -9,7 +9,7 @@ import anyio
 from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.tracker import ExecutionTracker
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
-from pisces.model.events import AnyEvent, Done, ProcessExit, Stream, VariableChanges
+from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
 
 if TYPE_CHECKING:
     from pisces.kernels.jupyter.kernel import JupyterKernel
@@ -155,16 +155,22 @@ class JupyterExecution:
 
     def _end_dead(self, ended: ProcessExit) -> None:
         if not self.done:
-            self.done = True
+            self._end_begun()
             notes = (*self._kernel.take_notes(), *self._about_dropped())
             self._waiting.append(Done("crashed", state="lost", process_exit=ended, notes=notes))
 
     def _end_cut(self, why: str) -> None:
         if not self.done:
-            self.done = True
+            self._end_begun()
             self._kernel.unsure()
             notes = (f"{why}. Whether the cell finished is not known.", *self._about_dropped())
             self._waiting.append(Done("disconnected", state="unknown", notes=notes))
+
+    def _end_begun(self) -> None:
+        """It was sent, so it may have begun: a kernel that dies at once takes the news of that along."""
+        self.done = True
+        if not self._tracker.begun:
+            self._waiting.append(Started())
 
     def _batch(self) -> list[AnyEvent]:
         batch: list[AnyEvent] = []

@@ -12,8 +12,9 @@ from pisces.errors import KernelError, KernelGone, KernelStartError
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.kernel import JupyterKernel
+from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
-from pisces.model.events import Done, InputRequested, ProcessExit, Stream
+from pisces.model.events import Done, InputRequested, ProcessExit, Started, Stream
 from tests.fakes.drive import PATIENCE, Running
 from tests.unit.kernels.jupyter.talk import ScriptedTransport, reply, said, state, stream
 
@@ -124,6 +125,15 @@ async def test_the_end_of_the_process_ends_the_cell(kernel: JupyterKernel, trans
     transport.tell(KernelEnded("It has ended", exit=ProcessExit(signal=11)))
     ran = await running.finish()
     assert (ran.stdout, ran.done.status, ran.done.process_exit) == ("last words", "crashed", ProcessExit(signal=11))
+
+
+@pytest.mark.parametrize("end", [KernelEnded("It has ended"), LinkLost("cut"), state("restarting", to="")])
+async def test_a_cell_that_was_sent_counts_as_begun_when_its_kernel_goes(
+    kernel: JupyterKernel, transport: ScriptedTransport, end: Exception | Message
+) -> None:
+    running = await begin(kernel)
+    transport.tell(end)
+    assert len((await running.finish()).of(Started)) == 1
 
 
 async def test_an_interrupt_before_the_cell_began_waits_for_it(
