@@ -41,7 +41,7 @@ def stop_host(*, force: bool) -> int:
         if client is None:
             click.echo("The background host is not running.", err=True)
             return 0
-        names = [line.name for line in client.hello.sessions]
+        sessions = client.hello.sessions
         client.stop(with_sessions=True)
         client.close()
     except PiscesError:
@@ -49,6 +49,11 @@ def stop_host(*, force: bool) -> int:
             raise
         click.echo("The background host did not answer and was killed.", err=True)
         return 0
-    ended = f" Sessions that ended with it: {', '.join(names)}." if names else ""
-    click.echo(f"The background host has been stopped.{ended}", err=True)
+    ended = ", ".join(line.name for line in sessions if not line.stays)
+    stay = ", ".join(line.name for line in sessions if line.stays)
+    click.echo("The background host has been stopped.", err=True)
+    if ended:
+        click.echo(f"Sessions that ended with it: {ended}.", err=True)
+    if stay:
+        click.echo(f"Sessions whose kernels stay on their gateway: {stay}.", err=True)
     return 0

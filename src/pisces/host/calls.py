@@ -31,8 +31,9 @@ class HostCalls:
     @property
     def sessions(self) -> tuple[SessionLine, ...]:
         """The sessions that there are. One whose kernel never came up, and has no call, is none."""
-        names = {session.key.id for session in self._runtime.pool.sessions if session.generation or session.busy}
-        return tuple(SessionLine(name, self._homes.cwd_of(name)) for name in sorted(names))
+        found = [session for session in self._runtime.pool.sessions if session.generation or session.busy]
+        stays = {session.key.id: session.source.can_leave(session.kernel) for session in found}
+        return tuple(SessionLine(name, self._homes.cwd_of(name), stays[name]) for name in sorted(stays))
 
     @property
     def names(self) -> set[str]:

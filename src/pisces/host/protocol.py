@@ -74,6 +74,8 @@ class SessionLine(msgspec.Struct, frozen=True):
 
     name: str
     cwd: str
+    stays: bool = False
+    """Whether its kernel lives on without the host, on a gateway."""
 
 
 class Hello(msgspec.Struct, frozen=True, tag="hello"):

@@ -57,9 +57,13 @@ class KernelSource:
         if self._terms.durable:
             self._records.forget(self._key)
 
+    def can_leave(self, kernel: Kernel | None) -> bool:
+        """Whether the kernel lives on without this process."""
+        return self._terms.durable and isinstance(kernel, Staying) and kernel.ticket is not None
+
     async def leave(self, kernel: Kernel | None) -> bool:
         """Leave the kernel where it lives, for a later process that has this session; False if that cannot be."""
-        if not self._terms.durable or not isinstance(kernel, Staying) or kernel.ticket is None:
+        if not isinstance(kernel, Staying) or not self.can_leave(kernel):
             return False
         with anyio.CancelScope(shield=True):
             await kernel.detach()

@@ -1,6 +1,6 @@
 """The ZMQ backend: what `registry` hands to the sessions."""
 
-from pisces.kernels.base import LaunchSpec
+from pisces.kernels.base import KernelKind, LaunchSpec
 from pisces.kernels.jupyter.kernel import JupyterKernel
 from pisces.kernels.zmq.transport import ZmqTransport
 
@@ -9,6 +9,7 @@ class ZmqBackend:
     """Makes Jupyter kernels that are processes of our own; they share nothing."""
 
     name = "zmq"
+    kind: KernelKind = "jupyter"
 
     def __init__(self, *, idle: float = 300.0) -> None:
         """There is nothing that could be idle: each kernel ends by itself."""
