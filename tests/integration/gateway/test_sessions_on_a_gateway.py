@@ -1,0 +1,167 @@
+"""Sessions whose kernels live on a gateway: they keep their state, say when it is gone, and outlive who made them."""
+
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+
+import anyio
+import msgspec
+import pytest
+
+from pisces import Runtime
+from tests.fakes.drive import PATIENCE, eventually
+from tests.fakes.hosts import end_host, kill_host
+from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
+from tests.fakes.servers import Server, ask
+from tests.frontends.command import Command
+
+SLEEP = "import time\nprint('ready', flush=True)\ntime.sleep(60)"
+DEAF = "import time\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass"
+
+
+def to_gateway(server: Server) -> dict[str, str]:
+    return {"PI_PYTHON_GATEWAY_URL": server.url, "PI_PYTHON_GATEWAY_TOKEN": server.token}
+
+
+def kernel_id(runtime: Runtime) -> str:
+    (session,) = pool_of(runtime).sessions
+    ticket = getattr(session.kernel, "ticket", None)
+    assert ticket is not None
+    return str(ticket.kernel)
+
+
+@pytest.fixture
+async def runtime(kernel_gateway: Server, plain_python: str, tmp_path: Path) -> AsyncIterator[Runtime]:
+    environ = to_gateway(kernel_gateway)
+    async with runtime_on(plain_python, tmp_path, environ=environ, interrupt_grace=0.5) as made:
+        yield made
+
+
+@pytest.fixture
+def pisces(plain_python: str, kernel_gateway: Server, monkeypatch: pytest.MonkeyPatch) -> Iterator[Command]:
+    for name, value in to_gateway(kernel_gateway).items():
+        monkeypatch.setenv(name, value)
+    command = Command(plain_python)
+    yield command
+    command("session", "close", "s")
+    end_host(command)
+
+
+async def test_a_session_keeps_its_state_and_names_its_backend(runtime: Runtime, kernel_gateway: Server) -> None:
+    await call(runtime, "x = 41")
+    result = await call(runtime, "x + 1")
+    assert result.text == "42"
+    kernel = kernel_of(result)
+    assert (kernel.backend, kernel.state, kernel.generation) == ("gateway", "kept", 1)
+    assert kernel_gateway.url in kernel.interpreter
+    changes = details(await call(runtime, "y = [1]")).variables
+    assert changes is not None
+    assert [variable.name for variable in changes.added] == ["y"]
+
+
+async def test_a_reset_gives_a_fresh_kernel(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    result = await call(runtime, "'x' in globals()", reset=True)
+    assert (result.text, kernel_of(result).generation) == ("False", 2)
+
+
+async def test_a_kernel_that_somebody_restarts_is_said_to_be_empty(runtime: Runtime, kernel_gateway: Server) -> None:
+    await call(runtime, "x = 1")
+    ask(kernel_gateway, f"/api/kernels/{kernel_id(runtime)}/restart", method="POST", body={})
+    (session,) = pool_of(runtime).sessions
+    with anyio.fail_after(PATIENCE):
+        while await session.has_kernel():
+            await anyio.sleep(0.02)
+    result = await call(runtime, "'x' in globals()")
+    assert kernel_of(result).state == "lost"
+    assert result.text.startswith("[State: lost]")
+    assert result.text.endswith("False")
+
+
+async def test_a_kernel_that_somebody_ended_is_said_to_be_gone(runtime: Runtime, kernel_gateway: Server) -> None:
+    await call(runtime, "x = 1")
+    ask(kernel_gateway, f"/api/kernels/{kernel_id(runtime)}", method="DELETE")
+    result = await call(runtime, "'x' in globals()")
+    assert kernel_of(result).state == "lost"
+    assert result.text.startswith("[State: lost]")
+
+
+async def test_a_cell_that_kills_its_kernel_runs_once(runtime: Runtime, tmp_path: Path) -> None:
+    told = tmp_path / "told"
+    code = f"import os\nwith open({str(told)!r}, 'a') as file: file.write('ran\\n')\nos.kill(os.getpid(), 9)"
+    result = await call(runtime, code)
+    assert (details(result).outcome, kernel_of(result).state) == ("crashed", "lost")
+    assert told.read_text(encoding="utf-8") == "ran\n"
+    assert (await call(runtime, "1 + 1")).text == "2"
+
+
+async def test_a_timeout_interrupts_the_cell_and_keeps_the_state(runtime: Runtime) -> None:
+    await call(runtime, "x = 41")
+    result = await call(runtime, SLEEP, timeout=1)
+    assert (details(result).outcome, kernel_of(result).state) == ("timeout", "kept")
+    assert "Command timed out after 1 seconds" in result.text
+    assert (await call(runtime, "x + 1")).text == "42"
+
+
+async def test_a_cell_that_does_not_stop_costs_its_kernel_and_that_is_said(runtime: Runtime) -> None:
+    await call(runtime, "x = 41")
+    result = await call(runtime, DEAF, timeout=1)
+    assert (details(result).outcome, kernel_of(result).state) == ("timeout", "lost")
+    result = await call(runtime, "'x' in globals()")
+    assert result.text == "False"
+
+
+async def test_leaving_the_runtime_ends_its_kernels(kernel_gateway: Server, plain_python: str, tmp_path: Path) -> None:
+    environ = to_gateway(kernel_gateway)
+    async with runtime_on(plain_python, tmp_path, environ=environ) as made:
+        await call(made, "1")
+        ended = kernel_id(made)
+
+    def gone() -> bool:
+        try:
+            ask(kernel_gateway, f"/api/kernels/{ended}")
+        except OSError:
+            return True
+        return False
+
+    await eventually(gone)
+
+
+def test_a_session_is_there_after_its_host_was_killed(pisces: Command, tmp_path: Path) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    kill_host()
+    later = pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path)
+    assert (later.stdout, later.stderr) == ("42\n", "")
+
+
+def test_a_session_is_there_after_its_host_was_stopped(pisces: Command, tmp_path: Path) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    assert "stay on their gateway: s." in pisces("host", "stop").stderr
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    later = pisces("run", "--session", "s", "-c", "x + 1", cwd=elsewhere)
+    assert later.stdout == "42\n"
+    assert f"The session was made in {tmp_path}" in later.stderr
+
+
+def test_a_kernel_that_is_gone_meanwhile_is_said_to_be_gone(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("host", "stop")
+    (record,) = (own_home / ".pisces" / "agent" / "kernels").glob("*.json")
+    assert record.stat().st_mode & 0o777 == 0o600
+    assert kernel_gateway.token not in record.read_text(encoding="utf-8")
+    ticket = msgspec.json.decode(record.read_bytes())["ticket"]
+    ask(kernel_gateway, f"/api/kernels/{ticket['kernel']}", method="DELETE")
+    later = pisces("run", "--session", "s", "-c", "'x' in globals()", cwd=tmp_path)
+    assert later.stdout == "False\n"
+    assert "[State: lost] The kernel of this session is gone from" in later.stderr
+
+
+def test_a_closed_session_leaves_no_record_and_no_kernel(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("session", "close", "s")
+    assert list((own_home / ".pisces" / "agent" / "kernels").glob("*.json")) == []
+    assert pisces("run", "--session", "s", "-c", "'x' in globals()", cwd=tmp_path).stdout == "False\n"
