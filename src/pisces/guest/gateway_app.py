@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import os
 import resource
@@ -24,6 +25,7 @@ from .gateway_kernels import Kernels, OwnPython
 from .gateway_quick import NOT_QUICK
 
 _LOOK_SECONDS = 0.5
+_STOP_SECONDS = 2.0
 _LOG_MAX = 4 * 1024 * 1024
 _LOG_KEPT = 256 * 1024
 _OPEN_FILES = 8192
@@ -75,12 +77,18 @@ class GatewayApp(KernelGatewayApp):  # type: ignore[misc]  # untyped
         ours = {"pid": os.getpid(), "start_time": processes.start_time(os.getpid())}
         tell(self._order["ready"], {**ours, "keeper": keeper})
 
+    async def _stop(self) -> None:
+        """End the kernels, then the process. What does not end in time is left to the keeper."""
+        try:
+            await asyncio.wait_for(super()._stop(), _STOP_SECONDS)
+        except asyncio.TimeoutError:
+            self.log.warning("Not everything has ended within %g seconds.", _STOP_SECONDS)
+        finally:
+            self.io_loop.stop()
+
     async def _look(self) -> None:
         """End the kernels whose owners have gone, and ourselves when there is no kernel and nobody asks for one."""
-        for kernel_id in self.kernel_manager.ownerless():
-            self.log.warning("The process that owned kernel %s has ended: so does the kernel.", kernel_id)
-            self.kernel_manager.own(kernel_id, None)
-            await self.kernel_manager.shutdown_kernel(kernel_id, now=True)
+        await asyncio.gather(*map(self._end_ownerless, self.kernel_manager.ownerless()))
         now = time.monotonic()
         if self.kernel_manager.list_kernel_ids():
             self._since = now
@@ -89,6 +97,11 @@ class GatewayApp(KernelGatewayApp):  # type: ignore[misc]  # untyped
             self.log.info("No kernel and no request for %g seconds: this gateway ends.", self._order["idle"])
             self.stop()
         bound_log(self._order["log"])
+
+    async def _end_ownerless(self, kernel_id: str) -> None:
+        self.log.warning("The process that owned kernel %s has ended: so does the kernel.", kernel_id)
+        self.kernel_manager.own(kernel_id, None)
+        await self.kernel_manager.shutdown_kernel(kernel_id, now=True)
 
 
 def bound_log(path: str) -> None:
