@@ -8,6 +8,7 @@ PiscesError                 has `.hint`: what to do about it
 ├── JournalError            a journal that cannot be read, or not be exported
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
+│   ├── NoSuchKernel        no kernel of that name or language is there
 │   ├── KernelGone          a kernel's process or channel has ended
 │   └── CheckpointError     a kernel's state could not be kept, or not be gone back to
 ├── SessionError
@@ -63,6 +64,10 @@ class KernelStartError(KernelError):
 
     def __init__(self, message: str, *, hint: str = REMEDY) -> None:
         super().__init__(message, hint=hint)
+
+
+class NoSuchKernel(KernelError):
+    """There is no kernelspec of the name or the language that was asked for; nothing was run."""
 
 
 class KernelGone(KernelError):

@@ -189,6 +189,23 @@ class Runtime:
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
         return await self._tool("python").call(params, context)
 
+    async def eval(
+        self,
+        cells: Sequence[Mapping[str, Any]],
+        *,
+        session: str | None = None,
+        on_update: OnUpdate | None = None,
+        abort: anyio.Event | None = None,
+        keep_going: bool = False,
+    ) -> ToolResult:
+        """Run cells in several languages. Raises `InvalidCall` for wrong parameters only, as `python` does.
+
+        Each cell says its `language`; `py` is the Python of `python`, with the same state.
+        """
+        params: dict[str, Any] = {"cells": list(cells)} | ({} if session is None else {"session": session})
+        context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
+        return await self._tool("eval").call(params, context)
+
     async def session(self, action: str, **params: Any) -> ToolResult:
         """Look at sessions, their state and their jobs, or act on them: what the `session` tool does.
 

@@ -255,6 +255,15 @@ class Backend(Protocol):
 
 
 @runtime_checkable
+class Offering(Protocol):
+    """A backend that lives elsewhere and has kernelspecs of its own; others have what is installed here."""
+
+    async def kernelspecs(self, deadline: Deadline) -> Mapping[str, str]:
+        """The language of each, by name. Raises `KernelStartError` or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
 class Returning(Protocol):
     """A backend whose kernels can be found again."""
 

@@ -22,6 +22,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry_on_crash: str = "safe"
     cells: int = 0
     """How many cells the call has in all; 0 if it is only those of this run."""
+    subject: str = ""
+    """Whose state notices are about, where a call has several kernels; empty where it has one."""
 
 
 class RunReport(msgspec.Struct, kw_only=True):

@@ -72,6 +72,7 @@ class CallRun:
         """Nobody will read the report: what it says of the state is said with the next call."""
         if self._told is not None:
             self._session.leave_news(self._options.owner, self._told)
+            self._told = None
 
     async def _enter(self) -> bool:
         """Have the turn, unless the call is stopped before it comes."""
@@ -227,16 +228,18 @@ class CallRun:
             self._told = news if self._told is None else self._told.then(news)
             self.report.state = self._told.state
             self.report.restore = self._told.restore
-            self.report.notices.append(f"[State: {news.state}] {news.text}")
+            self._notice(f"[State: {news.state}]", news.text)
             left = 0 if news.state == "lost" else self._session.position
             self.report.lost_cells += self._doings.forget(left)
 
     def _tell_unknown(self) -> None:
         """The way to the kernel was lost: nobody knows what it holds now, until it is there again."""
         self.report.state = "unknown"
-        self.report.notices.append(
-            "[State: unknown] The connection to the kernel was lost. The next call looks for it."
-        )
+        self._notice("[State: unknown]", "The connection to the kernel was lost. The next call looks for it.")
+
+    def _notice(self, state: str, text: str) -> None:
+        subject = f"{self._options.subject}: " if self._options.subject else ""
+        self.report.notices.append(f"{state} {subject}{text}")
 
     def _folder_for(self, session: Session) -> str | None:
         """The folder to go to before the cell; None if that is where the session was sent last."""

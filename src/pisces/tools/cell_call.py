@@ -1,10 +1,12 @@
 """A call that runs cells, whichever tool it is of: who asked, how it is stopped, and all that the cells say."""
 
-from collections.abc import Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 
+from pisces.errors import InvalidCall, KernelStartError, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
+from pisces.model.results import ToolResult
 from pisces.output.sink import SinkLimits
 from pisces.sessions.doings import Doings
 from pisces.sessions.progress import Progress
@@ -13,7 +15,7 @@ from pisces.sessions.run import CallRun
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
-from pisces.tools.base import CallContext, Services
+from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
 
@@ -25,6 +27,20 @@ _ONE_OFF = count(1)
 def one_off_name(services: Services) -> str | None:
     """In per-call mode, the name of the session that this call has to itself."""
     return f"call-{next(_ONE_OFF)}" if services.settings.python.kernel_mode == "per-call" else None
+
+
+async def with_refusals_told(
+    services: Services, work: Callable[[], Awaitable[ToolResult]], kernel: str | None = None
+) -> ToolResult:
+    """Do the work; errors of ours, but for wrong parameters, become results."""
+    try:
+        return await work()
+    except InvalidCall:
+        raise
+    except PiscesError as error:
+        if isinstance(error, KernelStartError):
+            services.interpreters.forget(kernel)
+        return error_result(error.explain())
 
 
 class CellCall:
@@ -70,6 +86,7 @@ class CellCall:
         cwd: str | None = None,
         reset: bool = False,
         doings: Doings | None = None,
+        subject: str = "",
     ) -> CallRun:
         """The run of some of its cells, which have this deadline, in one of its sessions."""
         python = self.services.settings.python
@@ -83,6 +100,7 @@ class CellCall:
             interrupt_grace=python.interrupt_grace,
             retry_on_crash=python.retry_on_crash,
             cells=len(self.records),
+            subject=subject,
         )
         return CallRun(
             session,

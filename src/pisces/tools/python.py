@@ -1,15 +1,14 @@
 """The `python` tool: cells in a session's kernel, and what they said."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
-from pisces.errors import InvalidCall, KernelStartError, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
 from pisces.sessions.report import pending_records
-from pisces.tools.base import CallContext, Services, error_result
-from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name
+from pisces.tools.base import CallContext, Services
+from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name, with_refusals_told
 from pisces.tools.prompt import prompt
 from pisces.tools.python_background import Caller, attend, send_off, unless_aborted
 from pisces.tools.python_call import PythonCall
@@ -66,23 +65,13 @@ class PythonTool:
                 return stopped_result(records, call.stop, deadline, "no interpreter had answered yet")
             if patience is None or caller is None:
                 return await opened.result()
-            guarded = partial(self._told, opened.result, parsed.kernel)
+            guarded = partial(with_refusals_told, self._services, opened.result, parsed.kernel)
             if parsed.background:
                 return await send_off(self._services.jobs, opened, guarded, caller)
             return await attend(self._services.jobs, opened, guarded, caller, patience)
 
-        return await self._told(partial(unless_aborted, context.abort, call.stop.ask, work), parsed.kernel)
-
-    async def _told(self, work: Callable[[], Awaitable[ToolResult]], kernel: str | None) -> ToolResult:
-        """Do the work; errors of ours, but for wrong parameters, become results."""
-        try:
-            return await work()
-        except InvalidCall:
-            raise
-        except PiscesError as error:
-            if isinstance(error, KernelStartError):
-                self._services.interpreters.forget(kernel)
-            return error_result(error.explain())
+        stoppable = partial(unless_aborted, context.abort, call.stop.ask, work)
+        return await with_refusals_told(self._services, stoppable, parsed.kernel)
 
     def _patience(self, params: PythonParams, context: CallContext) -> float | None:
         """For how many seconds the caller waits before the call is a job; None to wait to the end."""

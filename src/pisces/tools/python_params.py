@@ -10,6 +10,7 @@ from pisces.errors import InvalidCall
 from pisces.model.cells import Cell
 
 MIN_TIMEOUT = 1.0
+_KERNEL = "Another kernel for the session: path of an interpreter, or name of a Jupyter kernelspec."
 
 
 class PythonParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -22,7 +23,7 @@ class PythonParams(Struct, frozen=True, forbid_unknown_fields=True):
     workdir: Annotated[str, Meta(description="The same as cwd.")] | None = None
     reset: Annotated[bool, Meta(description="Start from a fresh kernel.")] = False
     session: Annotated[str, Meta(min_length=1, max_length=200, description="Name of another session.")] | None = None
-    kernel: Annotated[str, Meta(min_length=1, description="Path of another interpreter for the session.")] | None = None
+    kernel: Annotated[str, Meta(min_length=1, description=_KERNEL)] | None = None
     background: Annotated[bool, Meta(description="Return at once with a job; see the session tool.")] = False
 
 
@@ -56,10 +57,10 @@ def folder_of(params: PythonParams, base: str) -> str | None:
     return str(folder)
 
 
-def seconds_of(asked: float | None, *, default: float, least: float, most: float) -> float:
-    """A timeout within its range. Raises `InvalidCall` for what is no number."""
+def seconds_of(asked: float | None, *, default: float, least: float, most: float, place: str = "timeout") -> float:
+    """A timeout within its range. Raises `InvalidCall` for what is no number, given at this place."""
     if asked is None:
         return default
     if math.isnan(asked):
-        raise InvalidCall("Wrong value for `timeout`: a number of seconds is needed, got NaN")
+        raise InvalidCall(f"Wrong value for `{place}`: a number of seconds is needed, got NaN")
     return min(max(asked, least), most)

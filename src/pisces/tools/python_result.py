@@ -149,7 +149,7 @@ def _failure(report: RunReport) -> list[str]:
 
 def _what_to_run(report: RunReport, number: int) -> str:
     """What is left of the cells before the one that failed, and what follows from that."""
-    lost = [index + 1 for index in report.lost_cells if index < number - 1]
+    lost = sorted({index + 1 for index in report.lost_cells if index < number - 1})
     if number == 1 and report.state != "kept":
         return "Fix only cell 1."
     if lost and len(lost) == number - 1:
@@ -157,7 +157,9 @@ def _what_to_run(report: RunReport, number: int) -> str:
     if len(lost) == 1:
         return f"What cell {lost[0]} did is lost too: run it again."
     if lost:
-        return f"What cells {lost[0]} to {lost[-1]} did is lost too: run them again."
+        in_a_row = len(lost) == lost[-1] - lost[0] + 1
+        which = f"{lost[0]} to {lost[-1]}" if in_a_row else ", ".join(map(str, lost))
+        return f"What cells {which} did is lost too: run them again."
     return f"Earlier cells succeeded; their state persists. Fix only cell {number}."
 
 

@@ -8,8 +8,8 @@ from typing import Final
 import msgspec
 
 from pisces.environment.interpreter import Interpreter
-from pisces.errors import DeadlineExceeded, InvalidCall
-from pisces.kernels.base import LaunchSpec
+from pisces.errors import DeadlineExceeded, InterpreterError, InvalidCall
+from pisces.kernels.base import LaunchSpec, Offering
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.registry import BackendChoice
 from pisces.sessions.checkpoint_policy import CheckpointRule
@@ -19,6 +19,7 @@ from pisces.sessions.terms import Terms
 from pisces.tools.base import Services
 
 _INTERPRETER: Final = re.compile(r"(python|pypy)[\d.]*w?(\.exe)?", re.IGNORECASE)
+_SPEC_LABEL: Final = "kernelspec {}"
 
 
 class Seat(msgspec.Struct, frozen=True):
@@ -32,7 +33,7 @@ class Seat(msgspec.Struct, frozen=True):
     def key(self, session: str, cwd: str) -> SessionKey:
         """The key of the session of this name that has such a kernel."""
         backend = "gateway" if self.choice.name == "external" else self.choice.name
-        return SessionKey(session, cwd, self.label, backend)
+        return SessionKey(session, cwd, self.label, backend, self.spec.kernelspec)
 
     def terms(self, services: Services, *, durable: bool) -> Terms:
         """On what terms a session has it. Raises `KernelError` when what it needs is not installed."""
@@ -54,19 +55,58 @@ async def find_seat(services: Services, kernel: str | None, stop: StopSignal, de
     choice = services.backend_choice
     if choice.name == "external":
         return _elsewhere(choice, kernel)
+    there: Mapping[str, str] = {}
     if kernel is not None and not is_interpreter(kernel):
-        seat = await kernelspec_seat(services, kernel, stop, deadline)
-        if seat is None or kernel in kernelspecs_at(services, seat.spec.interpreter):
-            return seat
-    interpreter = await _interpreter(services, kernel, stop, deadline)
+        found = await kernelspecs(services, stop, deadline)
+        if found is None:
+            return None
+        there = found
+        if (name := named_in(there, kernel)) is not None:
+            return await kernelspec_seat(services, name, stop, deadline)
+    try:
+        interpreter = await _interpreter(services, kernel, stop, deadline)
+    except InterpreterError as error:
+        if kernel is None or is_interpreter(kernel):
+            raise
+        names = ", ".join(sorted(there)) or "none"
+        hint = f"`kernel` is an interpreter or the name of a kernelspec. Installed kernelspecs: {names}."
+        raise InterpreterError(f"{error} There is no kernelspec {kernel!r} either.", hint=hint) from error
     return None if interpreter is None else Seat(choice, interpreter.path, _spec(services, interpreter))
 
 
-def kernelspecs_at(services: Services, interpreter: str) -> Mapping[str, str]:
-    """The kernelspecs that are installed here, with those of this interpreter: the language of each, by name."""
+async def kernelspecs(services: Services, stop: StopSignal, deadline: Deadline) -> Mapping[str, str] | None:
+    """The kernelspecs that can be had: the language of each, by name; None if the call was stopped first.
+
+    Those of the server, where that is elsewhere; else those that are installed here, and in the environment of the
+    Python that is configured. Raises `KernelStartError` and `InterpreterError`.
+    """
+    choice = services.backend_choice.for_kernelspecs()
+    if choice.name == "external":
+        return await _kernelspecs_elsewhere(services, choice, stop, deadline)
+    interpreter = await _interpreter(services, None, stop, deadline)
+    if interpreter is None:
+        return None
     from pisces.kernels.zmq.kernelspecs import installed
 
-    return {found.name: found.language for found in installed(interpreter, services.environ)}
+    return {found.name: found.language for found in installed(interpreter.path, services.environ)}
+
+
+async def _kernelspecs_elsewhere(
+    services: Services, choice: BackendChoice, stop: StopSignal, deadline: Deadline
+) -> Mapping[str, str] | None:
+    backend = services.backends.get(choice)
+    assert isinstance(backend, Offering), backend
+    try:
+        with stop.scope():
+            return await backend.kernelspecs(deadline)
+    except DeadlineExceeded:
+        return None
+    return None
+
+
+def named_in(there: Mapping[str, str], name: str) -> str | None:
+    """Which of these kernelspecs has this name, exactly or but for its case."""
+    return name if name in there else next((known for known in sorted(there) if known.lower() == name.lower()), None)
 
 
 async def kernelspec_seat(services: Services, name: str, stop: StopSignal, deadline: Deadline) -> Seat | None:
@@ -77,12 +117,18 @@ async def kernelspec_seat(services: Services, name: str, stop: StopSignal, deadl
     interpreter = await _interpreter(services, None, stop, deadline)
     if interpreter is None:
         return None
-    return Seat(choice, f"kernelspec {name}", _spec(services, interpreter, kernelspec=name))
+    return Seat(choice, _SPEC_LABEL.format(name), _spec(services, interpreter, kernelspec=name))
 
 
 def is_interpreter(kernel: str) -> bool:
     """Whether this is meant as a path or a command that leads to a Python, not as the name of a kernelspec."""
     return os.sep in kernel or kernel.startswith("~") or _INTERPRETER.fullmatch(kernel) is not None
+
+
+def labels_of(services: Services, kernel: str) -> tuple[str, ...]:
+    """How a session may be labelled that was made with this kernel; nothing is run to find out."""
+    path = services.interpreters.path_of(kernel)
+    return kernel, path, _SPEC_LABEL.format(kernel.lower()), f"{services.backend_choice.url} {kernel}"
 
 
 def _elsewhere(choice: BackendChoice, kernel: str | None) -> Seat:

@@ -22,7 +22,7 @@ from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
 from pisces.tools.schema import parse_params
 from pisces.tools.session_export import export, export_past, notebook_path
 from pisces.tools.session_list import list_sessions
-from pisces.tools.session_lookup import find_past_session, find_session
+from pisces.tools.session_lookup import find_past_session, find_running, find_session
 from pisces.tools.session_output import OutputPart, artifact_output, job_output
 from pisces.tools.session_params import SessionParams, check
 from pisces.tools.session_result import told
@@ -141,7 +141,8 @@ class _SessionCall:
         return await export(session, target)
 
     async def _interrupt(self) -> ToolResult:
-        session = self._find()
+        name = self._params.session or DEFAULT_SESSION
+        session = find_running(self._services, self._context.owner, name, self._params.kernel)
         details = SessionDetails(action="interrupt", session=session.key.id)
         stop, job = session.active_stop, self._services.jobs.at_work_in(session)
         if stop is None:

@@ -6,21 +6,24 @@ from pisces.errors import NoSuchSession, SessionError
 from pisces.journal.folder import JournalInfo, newest_journal
 from pisces.sessions.session import Session
 from pisces.tools.base import Services
+from pisces.tools.seat import labels_of
 
 
 def find_session(services: Services, owner: str, name: str, kernel: str | None = None) -> Session:
     """The session of that name. Raises `NoSuchSession` with those there are, or `SessionError` when several are meant.
 
-    Of several, those that the caller holds are meant, and of these the ones of the folder at hand.
+    Of several, those that the caller holds are meant, of these the ones of the folder at hand, and of these the ones
+    that run the Python which is configured, not a kernelspec: those are the python tool's.
     """
     open_ones = [session for session in services.pool.sessions if not session.closed]
     found = [session for session in open_ones if session.key.id == name]
     if kernel is not None:
-        path = services.interpreters.path_of(kernel)
-        found = [session for session in found if session.key.interpreter in (kernel, path)]
+        labels = labels_of(services, kernel)
+        found = [session for session in found if session.key.interpreter in labels]
     for narrower in (
         [session for session in found if owner in session.owners],
         [session for session in found if session.key.cwd == services.cwd],
+        [session for session in found if not session.key.kernelspec],
     ):
         found = [session for session in found if session in narrower] or found
     if not found:
@@ -38,9 +41,18 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
     return found[0]
 
 
+def find_running(services: Services, owner: str, name: str, kernel: str | None = None) -> Session:
+    """The same, but of several the one in which a call runs: eval's cells run in those of any language."""
+    meant = find_session(services, owner, name, kernel)
+    others = [session for session in services.pool.sessions if session.key.id == name and owner in session.owners]
+    if kernel is not None or meant.active_stop is not None:
+        return meant
+    return next((session for session in others if session.active_stop is not None), meant)
+
+
 def find_past_session(services: Services, name: str, kernel: str | None = None) -> JournalInfo | None:
     """The newest journal of that name, of the sessions of the folder at hand if there are any; None without one."""
-    interpreters = () if kernel is None else (kernel, services.interpreters.path_of(kernel))
+    interpreters = () if kernel is None else labels_of(services, kernel)
     return newest_journal(services.journals, name, cwd=services.cwd, interpreters=interpreters)
 
 
