@@ -150,7 +150,7 @@ class ExecutionTracker:
         if self.interrupted and ename == "CancelledError":
             ename = "KeyboardInterrupt"  # How an awaited task takes the same.
         lines = tuple(_ANSI.sub("", str(line)) for line in traceback) if isinstance(traceback, list | tuple) else ()
-        self._error = Error(ename, evalue, lines or (f"{ename}: {evalue}",))
+        self._error = Error(ename, evalue, lines or _in_short(ename, evalue))
         return [self._error]
 
     def closing_events(self) -> list[AnyEvent]:
@@ -183,6 +183,13 @@ class ExecutionTracker:
         if ename == "SystemExit":
             return 0 if evalue in ("", "None") else int(evalue) if _is_code(evalue) else 1
         return int(evalue) if not ename and _is_code(evalue) else None
+
+
+def _in_short(ename: str, evalue: str) -> tuple[str, ...]:
+    """An error without a traceback, for a reader. The exit code of a shell's command is told by the result itself."""
+    if ename:
+        return (f"{ename}: {evalue}",)
+    return () if _is_code(evalue.strip()) else (evalue,)
 
 
 def _is_code(text: str) -> bool:

@@ -162,6 +162,17 @@ def test_how_it_ended(content: dict[str, str], interrupted: bool, python: bool, 
 
 
 @pytest.mark.parametrize(
+    ("ename", "evalue", "lines"),
+    [("E", "v", ("E: v",)), ("", "no such thing", ("no such thing",)), ("", "127", ()), ("", "", ("",))],
+)
+def test_an_error_without_a_traceback_is_told_in_short_and_an_exit_code_by_the_result(
+    ename: str, evalue: str, lines: tuple[str, ...]
+) -> None:
+    _, events = fed(said("error", {"ename": ename, "evalue": evalue, "traceback": []}))
+    assert Error(ename, evalue, lines) in events
+
+
+@pytest.mark.parametrize(
     ("ename", "evalue", "code"),
     [
         ("SystemExit", "", 0),
