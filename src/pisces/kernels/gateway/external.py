@@ -1,5 +1,6 @@
 """A gateway that somebody else runs: nothing is started here, and no file is written."""
 
+from collections.abc import Mapping
 from urllib.parse import SplitResult, urlsplit
 
 from pisces.errors import SettingsError
@@ -54,7 +55,7 @@ class ExternalGateway:
 
 
 class ExternalBackend:
-    """Fulfils `Backend` and `Returning`."""
+    """Fulfils `Backend`, `Returning` and `Offering`."""
 
     name = "gateway"
     kind: KernelKind = "jupyter"
@@ -70,6 +71,11 @@ class ExternalBackend:
     def returning(self, spec: LaunchSpec, ticket: Ticket) -> GatewayKernel:
         """See `Returning`."""
         return GatewayKernel(self.gateway, spec, ticket=ticket)
+
+    async def kernelspecs(self, deadline: Deadline) -> Mapping[str, str]:
+        """See `Offering`."""
+        offered = await self.gateway.rest.check(deadline)
+        return {name: entry.spec.language for name, entry in offered.kernelspecs.items()}
 
     async def aclose(self) -> None:
         """See `Backend`. Kernels are ended by whoever started them; the server is not ours."""

@@ -1,5 +1,7 @@
 """What can go wrong on the way to a server, and how it is told."""
 
+import os
+import socket
 import ssl
 
 from pisces.errors import KernelStartError
@@ -24,7 +26,15 @@ def reason_of(error: BaseException) -> str:
     while found is not None:
         if isinstance(found, ssl.SSLCertVerificationError):
             return f"its certificate is not trusted ({found.verify_message})"
-        if isinstance(found, OSError) and found.strerror:
+        if isinstance(found, ssl.SSLError | socket.gaierror) and found.strerror:
             return found.strerror
-        found = found.__cause__ or found.__context__
+        if isinstance(found, OSError) and found.errno:
+            return os.strerror(found.errno)  # asyncio puts words of its own in its place.
+        found = _beneath(found)
     return str(error) or type(error).__name__
+
+
+def _beneath(error: BaseException) -> BaseException | None:
+    if isinstance(error, BaseExceptionGroup):
+        return error.exceptions[0]
+    return error.__cause__ or error.__context__

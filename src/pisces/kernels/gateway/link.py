@@ -29,6 +29,7 @@ _FIRST_PAUSE: Final = 0.05
 _LONGEST_PAUSE: Final = 1.0
 _SILENCE: Final = 5.0
 """After so long without a word, the gateway is asked whether there is still a kernel."""
+_LOOK_CAP: Final = 5.0
 _PING_CAP: Final = 3.0
 _VERIFY_CAP: Final = 10.0
 _REFUSED: Final = (401, 403)
@@ -145,7 +146,7 @@ class KernelLink:
     async def _look(self) -> None:
         """See whether there is still a kernel: one that somebody else has ended may have said nothing."""
         try:
-            await self.find(Deadline.after(_SILENCE))
+            await self.find(Deadline.after(_LOOK_CAP))
         except (GatewayError, DeadlineExceeded) as error:
             ended = await self._gateway.lost(error)
             if ended is not None:

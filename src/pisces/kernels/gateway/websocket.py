@@ -21,6 +21,8 @@ from websockets.protocol import OPEN
 from websockets.typing import Subprotocol
 from websockets.uri import parse_uri
 
+from pisces.kernels.gateway.failure import reason_of
+
 _quiet = logging.getLogger(f"{__name__}.library")
 _quiet.setLevel(logging.INFO)  # What it says below that has the headers in it, and so the token.
 
@@ -54,7 +56,8 @@ class WebSocket(asyncio.Protocol):
         self._ended: asyncio.Future[None] = self._loop.create_future()
         self._frames: deque[tuple[bytes | bytearray, bool]] = deque()
         self._waiting = 0
-        self._paused = False
+        self.paused = False
+        """Whether so much waits that no more is read."""
         self._partial: list[Frame] = []
         self._waiter: asyncio.Future[None] | None = None
         self._pong: asyncio.Future[None] | None = None
@@ -82,7 +85,7 @@ class WebSocket(asyncio.Protocol):
             await made._handshake
         except OSError as error:
             made.abort()
-            raise NotConnected(f"no connection: {error.strerror or error}") from error
+            raise NotConnected(f"no connection: {reason_of(error)}") from error
         except BaseException:
             made.abort()
             raise
@@ -105,8 +108,8 @@ class WebSocket(asyncio.Protocol):
             return None
         payload, text = self._frames.popleft()
         self._waiting -= len(payload)
-        if self._paused and self._waiting < _LOW and self._transport is not None:
-            self._paused = False
+        if self.paused and self._waiting < _LOW and self._transport is not None:
+            self.paused = False
             self._transport.resume_reading()
         return payload, text
 
@@ -141,14 +144,15 @@ class WebSocket(asyncio.Protocol):
 
     async def answers(self, within: float) -> bool:
         """Whether the peer answers a ping in that time; as good is that it has sent more than anybody read."""
-        if self.closed or self._paused:
+        if self.closed or self.paused:
             return not self.closed
         self._pong = self._loop.create_future()
         with anyio.move_on_after(within):
             self._protocol.send_ping(b"pisces")
             self._flush()
             await self._pong
-        return self._pong.done() and not self.closed
+            return not self.closed
+        return False
 
     async def close(self) -> None:
         """Close in good order, if the peer is quick about it."""
@@ -168,7 +172,7 @@ class WebSocket(asyncio.Protocol):
             self._beat.cancel()
         if self._transport is not None:
             self._transport.abort()
-        elif not self._ended.done():
+        if not self._ended.done():  # The event loop says so only at its next turn.
             self._ended.set_result(None)
         self.wake()
 
@@ -199,8 +203,8 @@ class WebSocket(asyncio.Protocol):
             elif isinstance(event, Response):
                 self._greeted()
         self._flush()
-        if self._waiting > _HIGH and not self._paused and self._transport is not None:
-            self._paused = True
+        if self._waiting > _HIGH and not self.paused and self._transport is not None:
+            self.paused = True
             self._transport.pause_reading()
         if self._frames or self.closed:
             self.wake()
@@ -220,6 +224,7 @@ class WebSocket(asyncio.Protocol):
         if not self._handshake.done():
             self._refused(self._protocol.handshake_exc or exc)
         self._writable.set()
+        self._ponged()
         self.wake()
 
     def pause_writing(self) -> None:
@@ -252,8 +257,7 @@ class WebSocket(asyncio.Protocol):
 
     def _take_in(self, frame: Frame) -> None:
         if frame.opcode is Opcode.PONG:
-            if self._pong is not None and not self._pong.done():
-                self._pong.set_result(None)
+            self._ponged()
         elif frame.opcode in (Opcode.TEXT, Opcode.BINARY, Opcode.CONT):
             self._partial.append(frame)
             self._waiting += len(frame.data)
@@ -262,6 +266,10 @@ class WebSocket(asyncio.Protocol):
                 whole = frame.data if len(self._partial) == 1 else b"".join(part.data for part in self._partial)
                 self._frames.append((cast(bytes | bytearray, whole), text))
                 self._partial.clear()
+
+    def _ponged(self) -> None:
+        if self._pong is not None and not self._pong.done():
+            self._pong.set_result(None)
 
     def _flush(self) -> None:
         transport = self._transport
