@@ -19,6 +19,8 @@ from pisces.sessions.terms import Terms
 from pisces.tools.base import Services
 
 _INTERPRETER: Final = re.compile(r"(python|pypy)[\d.]*w?(\.exe)?", re.IGNORECASE)
+_JUPYTER_PATHS: Final = ("JUPYTER_PATH", "JUPYTER_DATA_DIR")
+"""Where kernelspecs are looked for besides the usual places: whoever calls says it, and whoever starts needs it."""
 _SPEC_LABEL: Final = "kernelspec {}"
 
 
@@ -88,7 +90,9 @@ async def kernelspecs(services: Services, stop: StopSignal, deadline: Deadline) 
         return None
     from pisces.kernels.zmq.kernelspecs import installed
 
-    return {found.name: found.language for found in installed(interpreter.path, services.environ)}
+    # A gateway of ours, which is shared, has the environment of kernels, not that of the caller.
+    environ = services.environ if choice.name == "zmq" else services.interpreters.environment(interpreter)
+    return {found.name: found.language for found in installed(interpreter.path, environ)}
 
 
 async def _kernelspecs_elsewhere(
@@ -144,6 +148,8 @@ def _elsewhere(choice: BackendChoice, kernel: str | None) -> Seat:
 def _spec(services: Services, interpreter: Interpreter, *, kernelspec: str = "") -> LaunchSpec:
     python, interpreters = services.settings.python, services.interpreters
     env: Mapping[str, str] = interpreters.environment(interpreter)
+    if kernelspec:
+        env = {**env, **{name: services.environ[name] for name in _JUPYTER_PATHS if name in services.environ}}
     return LaunchSpec(
         interpreter.path,
         services.cwd,

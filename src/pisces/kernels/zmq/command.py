@@ -52,7 +52,7 @@ class Recipe(msgspec.Struct, frozen=True):
 
 
 def recipe_for(spec: LaunchSpec, environ: Mapping[str, str]) -> Recipe:
-    """How to run this kernel; kernelspecs are looked for with our own environment. Raises `KernelStartError`."""
+    """How to run this kernel; kernelspecs are looked for as this environment says. Raises `KernelStartError`."""
     kernelspec = find(spec.kernelspec, spec.interpreter, environ) if spec.kernelspec else None
     return Recipe(spec, kernelspec)
 

@@ -69,7 +69,7 @@ class ZmqTransport:
     async def open(self, deadline: Deadline) -> None:
         if deadline.expired:
             raise self._too_late(deadline)
-        self._recipe = recipe_for(self._spec, os.environ)
+        self._recipe = recipe_for(self._spec, {**os.environ, **self._spec.env})
         for attempt in range(1, _PORT_ATTEMPTS + 1):
             try:
                 await self._start(self._recipe, deadline)
