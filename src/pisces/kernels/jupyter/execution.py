@@ -83,9 +83,9 @@ class JupyterExecution:
         if self._interrupt_waits and self.begun:
             self._interrupt_waits = False
             await self._kernel.signal(again=self._interrupts > 1)
-        if tracker.death:
-            self._kernel.died(tracker.death)
-            self._end_dead(ProcessExit(cause=tracker.death))
+        if tracker.exit is not None:
+            self._kernel.died(tracker.exit)
+            self._end_dead(tracker.exit)
         elif tracker.finished or self._given_up:
             await self._finish()
 
@@ -93,7 +93,7 @@ class JupyterExecution:
         size = 0
         while message is not None:
             size += self._take(message)
-            full = size >= _BATCH or self._tracker.finished or self._tracker.death
+            full = size >= _BATCH or self._tracker.finished or self._tracker.exit
             message = None if full else self._kernel.transport.receive_nowait()
 
     async def _next(self) -> Message | None:

@@ -133,7 +133,7 @@ class JupyterKernel:
         """Make sure that this is the process that was prepared. Raises `KernelEnded`."""
         answer = _answer(await self._ask("", {_KEY: IDENTITY}))
         if not isinstance(answer, dict) or answer.get("nonce") != self.nonce:
-            self.died("was replaced by a fresh one under the same id")
+            self.died(ProcessExit(cause="was replaced by a fresh one under the same id"))
             raise KernelEnded("The kernel has been replaced by a fresh one under the same id")
 
     async def execute(self, request: ExecuteRequest) -> "JupyterExecution | FailedExecution":
@@ -244,9 +244,9 @@ class JupyterKernel:
         while not tracker.finished:
             message = await self._next()
             tracker.take(message)
-            if tracker.death:
-                self.died(tracker.death)
-                raise KernelEnded(f"The kernel {tracker.death}", exit=self._exit)
+            if tracker.exit is not None:
+                self.died(tracker.exit)
+                raise KernelEnded(f"The kernel {tracker.exit.describe()}", exit=tracker.exit)
             if message.parent != question.id:
                 self._kept.append(message)
         return tracker.reply or {}
@@ -266,12 +266,12 @@ class JupyterKernel:
         while (message := self.transport.receive_nowait()) is not None:
             tracker.take(message)
             self._kept.append(message)
-        if tracker.death:
-            self.died(tracker.death)
+        if tracker.exit is not None:
+            self.died(tracker.exit)
 
-    def died(self, how: str) -> None:
-        """It is certain that what the kernel knew is gone; `how`, for a sentence whose subject it is."""
-        self._exit = self._exit or ProcessExit(cause=how)
+    def died(self, how: ProcessExit) -> None:
+        """It is certain that what the kernel knew is gone."""
+        self._exit = self._exit or how
 
     def unsure(self) -> None:
         """The connection is lost: before the next cell, see whether the kernel is still the same."""

@@ -15,6 +15,7 @@ from pisces.model.events import (
     DoneStatus,
     Error,
     InputRequested,
+    ProcessExit,
     Result,
     Started,
     Status,
@@ -46,8 +47,8 @@ class ExecutionTracker:
         self._started = False
         self._idle = False
         self.reply: Mapping[str, Any] | None = None
-        self.death = ""
-        """What became of the kernel, for a sentence whose subject it is; empty while it lives."""
+        self.exit: ProcessExit | None = None
+        """How it ended, once it has; our own gateway tells how the process did."""
         self.dropped = ""
         """`data` or `message` when the server left output out because it came too fast."""
         self.unanswered_input: list[Message] = []
@@ -88,7 +89,7 @@ class ExecutionTracker:
         if message.type == "status":
             return self._status(message)
         if message.type == "shutdown_reply":
-            self.death = "was shut down by somebody else"
+            self._died("was shut down by somebody else")
             return []
         ours = message.parent == self._request
         if not ours and message.parent_session not in ("", self._client):
@@ -103,7 +104,7 @@ class ExecutionTracker:
     def _status(self, message: Message) -> list[AnyEvent]:
         state = message.content.get("execution_state")
         if state in _DEAD_STATES:
-            self.death = _DEAD_STATES[state]
+            self._died(_DEAD_STATES[state], message.content.get("pisces_exit"))
         elif message.parent == self._request:
             if state == "busy" and not self._started:
                 self._started = True
@@ -111,6 +112,11 @@ class ExecutionTracker:
             if state == "idle":
                 self._idle = True
         return []
+
+    def _died(self, how: str, told: Any = None) -> None:
+        code, signum = (told.get("code"), told.get("signal")) if isinstance(told, dict) else (None, None)
+        known = isinstance(code, int) or isinstance(signum, int)
+        self.exit = ProcessExit(code=code, signal=signum) if known else ProcessExit(cause=how)
 
     def _output(self, message: Message) -> list[AnyEvent]:
         content = message.content

@@ -12,6 +12,7 @@ from pisces.model.events import (
     Display,
     Error,
     InputRequested,
+    ProcessExit,
     Result,
     Started,
     Status,
@@ -77,7 +78,7 @@ def test_comm_messages_and_unknown_ones_do_no_harm() -> None:
     )
     assert [event for event in events if not isinstance(event, Display)] == []
     assert not tracker.finished
-    assert not tracker.death
+    assert tracker.exit is None
 
 
 def test_what_another_client_runs_is_not_ours() -> None:
@@ -99,13 +100,20 @@ def test_an_error_of_an_earlier_cell_is_not_ours() -> None:
 def test_a_death_is_seen_whoever_it_is_told_to(name: str) -> None:
     for to in ("", "request", "other"):
         tracker, _ = fed(state("busy"), state(name, to=to))
-        assert tracker.death
+        assert tracker.exit is not None
         assert not tracker.finished
+
+
+@pytest.mark.parametrize("how", [{"code": 3}, {"signal": 11}])
+def test_how_it_died_is_known_where_the_server_tells(how: dict[str, int]) -> None:
+    tracker, _ = fed(said("status", {"execution_state": "dead", "pisces_exit": how}, to=""))
+    assert tracker.exit == ProcessExit(**how)
 
 
 def test_a_shutdown_by_somebody_else_is_seen() -> None:
     tracker, _ = fed(said("shutdown_reply", {"restart": True}, to="other", asked_by="somebody"))
-    assert "somebody else" in tracker.death
+    assert tracker.exit is not None
+    assert "somebody else" in tracker.exit.describe()
 
 
 @pytest.mark.parametrize("kind", ["data", "message"])
