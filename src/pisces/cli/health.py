@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Final
 
 from pisces.cli.findings import Finding
+from pisces.cli.health_gateway import examine_gateway
 from pisces.cli.health_kernel import examine_kernel
 from pisces.cli.health_state import examine_host
 from pisces.environment.candidates import Candidate, candidates
@@ -34,7 +35,7 @@ async def examine() -> list[Finding]:
     if interpreter is not None:
         findings += await examine_kernel(interpreter, cwd, environ, loaded, deadline)
     findings.append(examine_host(environ))
-    findings.append(Finding(name="gateway", status="off", summary="not in this version: every kernel is native"))
+    findings.append(await examine_gateway(interpreter, cwd, environ, loaded, deadline))
     return findings
 
 

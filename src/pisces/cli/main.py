@@ -40,6 +40,10 @@ cli = LazyGroup(
         "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),
         "settings": ("pisces.cli.settings:settings", "List the settings, and where each comes from."),
         "host": ("pisces.cli.host:host", "See and stop the background host, which keeps the sessions."),
+        "gateway": (
+            "pisces.cli.gateway:gateway",
+            "See, start and stop the local gateways of Jupyter kernels.",
+        ),
         "doctor": ("pisces.cli.doctor:doctor", "Check that everything works, and say how to mend what does not."),
         "setup": ("pisces.cli.setup:setup", "Set up what Pisces needs."),
     },
