@@ -107,7 +107,7 @@ def test_a_death_is_seen_whoever_it_is_told_to(name: str) -> None:
 @pytest.mark.parametrize("how", [{"code": 3}, {"signal": 11}])
 def test_how_it_died_is_known_where_the_server_tells(how: dict[str, int]) -> None:
     tracker, _ = fed(said("status", {"execution_state": "dead", "pisces_exit": how}, to=""))
-    assert tracker.exit == ProcessExit(**how)
+    assert tracker.exit == ProcessExit(code=how.get("code"), signal=how.get("signal"))
 
 
 def test_a_shutdown_by_somebody_else_is_seen() -> None:
