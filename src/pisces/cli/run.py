@@ -32,6 +32,14 @@ Exit code:
 @click.option("--background", is_flag=True, help="With --session: do not wait; `pisces session wait` does.")
 @click.option("--reset", is_flag=True, help="Begin with a fresh kernel.")
 @click.option("--interpreter", metavar="PYTHON", help="The Python to run the code with: a path or a command.")
+@click.option(
+    "--kernel", metavar="NAME", help="A Jupyter kernelspec to run the code with, in whatever language; or a Python."
+)
+@click.option(
+    "--backend",
+    type=click.Choice(["auto", "native", "gateway", "zmq"]),
+    help="The kind of kernel, in place of the setting python.backend.",
+)
 @click.option("--keep-going", is_flag=True, help="Run the cells after a failed one too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object, and nothing else.")
 @click.option("--no-stream", is_flag=True, help="Print the result at the end, bounded, as an agent gets it.")
@@ -45,6 +53,8 @@ def run(
     background: bool,
     reset: bool,
     interpreter: str | None,
+    kernel: str | None,
+    backend: str | None,
     keep_going: bool,
     as_json: bool,
     no_stream: bool,
@@ -70,6 +80,11 @@ def run(
     \b
       pisces run --session s -c "x = 41"
       pisces run --session s -c "x + 1"
+
+    With --kernel the code is in whatever language that Jupyter kernel runs; --session keeps its state too.
+
+    \b
+      pisces run --kernel bash -c "echo hello"
     """
     from pisces.cli.cells_to_run import CellsToRun, Show
     from pisces.cli.source import read_cells
@@ -78,14 +93,12 @@ def run(
         raise click.UsageError("--background needs --session: without one, everything ends with the command.")
 
     cells = read_cells(file, codes)
-    settings = {} if interpreter is None else {"python.interpreter": _from_here(interpreter)}
+    chosen = {"python.interpreter": interpreter and _from_here(interpreter), "python.backend": backend}
+    settings = {name: value for name, value in chosen.items() if value is not None}
+    given: dict[str, object] = {"timeout": timeout, "reset": reset or None, "background": background or None}
+    given["kernel"] = kernel and _from_here(kernel)
     params: dict[str, object] = {"cells": [{"code": cell.code, "title": cell.title} for cell in cells]}
-    if timeout is not None:
-        params["timeout"] = timeout
-    if reset:
-        params["reset"] = True
-    if background:
-        params["background"] = True
+    params |= {name: value for name, value in given.items() if value is not None}
     show: Show = "json" if as_json else "whole" if no_stream else "live"
     if session is None:
         from pisces.cli.run_cells import run_cells

@@ -77,10 +77,11 @@ class HostCalls:
         if call.tool != "python":
             return await self._manage(call, context)
         name = str(call.params.get("session") or DEFAULT_SESSION)
-        home = self._homes.enter(name, call.place)
+        home = self._homes.enter(name, call.place, call.params.get("kernel"))
+        params = call.params if home.kernel is None else {**call.params, "kernel": home.kernel}
         self._losses.follow({*self.unclosed, name})  # Should we be killed meanwhile, it is known that it was there.
         try:
-            result = await home.tools[call.tool].call(call.params, context)
+            result = await home.tools[call.tool].call(params, context)
         finally:
             if name in self.names:
                 self._homes.keep(name, home, self.names)

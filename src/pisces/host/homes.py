@@ -18,7 +18,8 @@ from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
 
-_INTERPRETER = "python.interpreter"
+_FIXED = {"python.interpreter": "interpreter", "python.backend": "backend"}
+"""Settings of a session that stay as they were: what else they would mean is another session."""
 _REMEMBERED = 1000
 
 
@@ -31,6 +32,8 @@ class Home(msgspec.Struct, frozen=True):
     tools: Mapping[str, Tool]
     visitors: set[Path]
     """The other folders that it has been called from."""
+    kernel: str | None = None
+    """The kernel that it was made with, where that call named one."""
 
     def visit(self, place: Place) -> str | None:
         """A sentence for the first call from each folder that is not the session's own; None for all others."""
@@ -59,21 +62,18 @@ class Homes:
         home = self._homes.get(name)
         return "" if home is None else printable(str(home.cwd))
 
-    def enter(self, name: str, place: Place) -> Home:
+    def enter(self, name: str, place: Place, kernel: str | None = None) -> Home:
         """The home of a session, or one from the place of this call: `keep` that once there is a session.
 
-        Raises `InvalidCall` when the call wants what cannot be had, and `SettingsError`.
+        `kernel` is the one that the call names. Raises `InvalidCall` when the call wants what cannot be had, and
+        `SettingsError`.
         """
         home = self._homes.get(name)
         if home is None:
-            return self._make(place, self._runtime.records.of(name))
-        wanted, given = place.settings.get(_INTERPRETER), home.settings.get(_INTERPRETER)
-        if wanted is not None and wanted != given:
-            was = f"was made with {given}" if given else "was made without naming an interpreter"
-            raise InvalidCall(
-                f"Session {name!r} cannot change to the interpreter {wanted}: it {was}.",
-                hint=f"Use another name, or end it first: pisces session close {name}",
-            )
+            return self._make(place, self._runtime.records.of(name), kernel)
+        for setting, what in _FIXED.items():
+            _refuse_change(name, what, place.settings.get(setting), home.settings.get(setting))
+        _refuse_change(name, "kernel", kernel, home.kernel)
         return home
 
     def keep(self, name: str, home: Home, sessions: Collection[str]) -> None:
@@ -95,14 +95,26 @@ class Homes:
         """The session has been closed."""
         self._homes.pop(name, None)
 
-    def _make(self, place: Place, left: SessionKey | None) -> Home:
+    def _make(self, place: Place, left: SessionKey | None, kernel: str | None) -> Home:
         """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
-        if left is not None and os.path.isdir(left.cwd):
-            cwd = Path(left.cwd)
+        if left is not None:
+            cwd = Path(left.cwd) if os.path.isdir(left.cwd) else cwd
+            kernel = kernel or left.kernelspec or None
         if load_settings(cwd, environ, place.settings).settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        return Home(cwd, place.settings, self._runtime.tools_at(cwd, environ, place.settings), set())
+        return Home(cwd, place.settings, self._runtime.tools_at(cwd, environ, place.settings), set(), kernel)
+
+
+def _refuse_change(session: str, what: str, wanted: object, given: object) -> None:
+    if wanted is None or wanted == given:
+        return
+    article = "an" if what == "interpreter" else "a"
+    was = f"was made with {given}" if given else f"was made without naming {article} {what}"
+    raise InvalidCall(
+        f"Session {session!r} cannot change to the {what} {wanted}: it {was}.",
+        hint=f"Use another name, or end it first: pisces session close {session}",
+    )

@@ -6,6 +6,8 @@ import pytest
 from pisces.errors import InvalidCall, SettingsError
 from pisces.host.homes import Homes
 from pisces.host.protocol import Place
+from pisces.kernels.base import Ticket
+from pisces.sessions.key import SessionKey
 from tests.fakes.runtimes import scripted_runtime
 
 
@@ -63,3 +65,25 @@ async def test_the_homes_of_ended_sessions_are_forgotten_when_they_are_many(tmp_
         assert "s0" in homes.names
         assert "s1" not in homes.names
         assert len(homes.names) <= 1002
+
+
+async def test_the_kernel_and_the_backend_of_a_session_stay_those_of_its_first_call(tmp_path: Path) -> None:
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        homes.keep("s", homes.enter("s", place(tmp_path, python__backend="zmq"), "bash"), ["s"])
+        assert homes.enter("s", place(tmp_path)).kernel == "bash"
+        assert homes.enter("s", place(tmp_path, python__backend="zmq"), "bash").kernel == "bash"
+        with pytest.raises(InvalidCall, match="cannot change to the kernel deno: it was made with bash"):
+            homes.enter("s", place(tmp_path), "deno")
+        with pytest.raises(InvalidCall, match="cannot change to the backend native: it was made with zmq"):
+            homes.enter("s", place(tmp_path, python__backend="native"))
+        homes.keep("plain", homes.enter("plain", place(tmp_path)), ["s", "plain"])
+        with pytest.raises(InvalidCall, match="it was made without naming a kernel"):
+            homes.enter("plain", place(tmp_path), "bash")
+
+
+async def test_a_session_that_left_its_kernel_elsewhere_has_its_kernelspec_again(tmp_path: Path) -> None:
+    async with scripted_runtime({}, tmp_path) as runtime:
+        key = SessionKey("s", str(tmp_path), "kernelspec bash", "gateway", "bash")
+        runtime.records.keep(key, Ticket("http://127.0.0.1:1", "id", "client", "nonce"))
+        assert Homes(runtime).enter("s", place(tmp_path)).kernel == "bash"
