@@ -131,6 +131,17 @@ async def test_a_start_that_nobody_waits_for_leaves_no_process_on_the_host(
     await eventually(lambda: not elsewhere.kernels())
 
 
+async def test_the_name_of_a_folder_is_no_command_on_the_host(
+    backend: ExternalBackend, tmp_path: Path, spec: LaunchSpec
+) -> None:
+    trace = tmp_path / "trace"
+    for name in (f"$(touch {trace})", f"`touch {trace}`"):
+        kernel = backend.kernel(LaunchSpec(spec.interpreter, f"{tmp_path}/{name}", spec.env))
+        await kernel.start(Deadline.after(PATIENCE))
+        await kernel.shutdown()
+    assert os.listdir(tmp_path) == []
+
+
 @pytest.fixture
 def no_key(elsewhere: Cluster, tmp_path: Path) -> Iterator[None]:
     """The gateway cannot show its host who it is."""

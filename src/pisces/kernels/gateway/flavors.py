@@ -1,6 +1,7 @@
 """Which server this is, and what follows from that: what to ask of it when a kernel is started."""
 
 import getpass
+import re
 from enum import StrEnum
 from typing import Any, Final
 
@@ -17,6 +18,8 @@ _PYTHON: Final = "python"
 _NOBODY: Final = "pisces"
 """In whose name root asks: Enterprise Gateway starts no kernel for root."""
 _FORWARDED: Final = "KERNEL_"
+_PLAIN: Final = re.compile(r"[\w ./,:;=@+~-]+")
+"""What a shell leaves as it is between double quotes: there Enterprise Gateway puts variables for a host behind SSH."""
 
 
 class Flavor(StrEnum):
@@ -94,7 +97,8 @@ def wish_for(spec: LaunchSpec, name: str, kind: ServerKind, *, shares_machine: b
         return KernelWish(name, path)
     env = {key: value for key, value in spec.env.items() if key.startswith(_FORWARDED)}
     env.setdefault("KERNEL_USERNAME", _username())
-    env.setdefault("KERNEL_WORKING_DIR", spec.cwd)
+    if _PLAIN.fullmatch(spec.cwd):
+        env.setdefault("KERNEL_WORKING_DIR", spec.cwd)
     return KernelWish(name, path, env)
 
 

@@ -109,3 +109,10 @@ def test_a_user_without_a_name_asks_enterprise_gateway_in_another(monkeypatch: p
 
     monkeypatch.setattr("getpass.getuser", nameless)
     assert environment_for_enterprise({})["KERNEL_USERNAME"] == "pisces"
+
+
+@pytest.mark.parametrize("cwd", ["/tmp/$(id)", "/tmp/`id`", '/tmp/"', "/tmp/\\", "/tmp/\n"])
+def test_a_folder_that_a_shell_would_read_otherwise_is_not_named(cwd: str) -> None:
+    spec = LaunchSpec("python", cwd, {})
+    wish = wish_for(spec, "python3", ServerKind(Flavor.ENTERPRISE_GATEWAY), shares_machine=False)
+    assert "KERNEL_WORKING_DIR" not in wish.env
