@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import Any, Final
 
 _PACKAGE: Final = "_pisces_guest"
-_MODULES: Final = ("stdin", "variables", "json_safe", "jupyter_streams", "jupyter")
+_MODULES: Final = ("stdin", "variables", "json_safe", "jupyter_loop", "jupyter_streams", "jupyter")
 """In the order in which they need each other."""
 
 CHANGES: Final = f"__import__('sys').modules['{_PACKAGE}.jupyter'].changes()"
