@@ -7,8 +7,13 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from pisces.kernels.base import Backend, Revival
+from pisces.kernels.gateway.external import ExternalBackend
+from pisces.kernels.gateway.local import LocalBackend
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.native.backend import NativeBackend
+from pisces.kernels.zmq.backend import ZmqBackend
+from pisces.settings.paths import Paths
+from tests.fakes.servers import Server
 from tests.fakes.tiny_python import tiny_python
 
 
@@ -25,18 +30,36 @@ class Tested:
     """What it is an example of, for `CANNOT`."""
 
 
+def external(server: Server) -> Backend:
+    """The backend of a gateway that somebody else runs."""
+    return ExternalBackend(server.url, server.token)
+
+
+def local(paths: Paths) -> Backend:
+    """The backend of the gateway that is shared below these paths."""
+    return LocalBackend(paths=paths)
+
+
 BACKENDS: dict[str, Tested] = {
     "memory": Tested(lambda: MemoryBackend(tiny_python, revival=Revival("exact"))),
     "native-ipython": Tested(NativeBackend, "ipython_python"),
     "native-builtin": Tested(NativeBackend, "plain_python"),
+    "zmq": Tested(ZmqBackend, "jupyter_python", kinds=("jupyter",)),
+    "gateway-local": Tested(local, "jupyter_python", "local_paths", kinds=("jupyter", "local")),
+    "gateway-kernel-gateway": Tested(external, "jupyter_python", "kernel_gateway", kinds=("jupyter", "external")),
+    "gateway-jupyter-server": Tested(external, "jupyter_python", "jupyter_server", kinds=("jupyter", "external")),
+    "gateway-enterprise": Tested(external, "enterprise_python", "enterprise_gateway", kinds=("jupyter", "external")),
 }
 
-NO_PROCESS = "the scripted kernel has no process of its own"
-NO_SHELL = "the scripted kernel has no shell: what a cell shows is what its script says"
-
 CANNOT: dict[tuple[str, str], str] = {
-    ("memory", "needs_process"): NO_PROCESS,
-    ("memory", "needs_shell"): NO_SHELL,
+    ("memory", "needs_process"): "the scripted kernel has no process of its own",
+    ("memory", "needs_shell"): "the scripted kernel has no shell: what a cell shows is what its script says",
+    ("jupyter", "needs_checkpoints"): "a Jupyter kernel has threads and sockets that no copy of it could go on with",
+    ("jupyter", "needs_second_interrupt"): "ipykernel cancels the task again; one that swallows that has to be killed",
+    ("jupyter", "needs_forgiving_display"): "ipykernel takes a cell whose value cannot be shown for failed",
+    ("external", "needs_exit_status"): "a gateway tells that a kernel has ended, not how",
+    ("external", "needs_own_interpreter"): "which interpreter runs is the affair of whoever runs the gateway",
+    ("external", "needs_no_rate_limit"): "a gateway as it comes drops output of more than a megabyte per second",
 }
 """By backend, or kind of backend, and marker: why the cases with that marker cannot apply to it."""
 
@@ -44,5 +67,9 @@ MARKERS = {
     "needs_process": "the case is about a process of the operating system",
     "needs_shell": "the case is about what Python and IPython do with code",
     "needs_checkpoints": "the case is about a kernel that keeps its state",
+    "needs_second_interrupt": "the case is about code that only a second interrupt can stop",
+    "needs_forgiving_display": "the case is about a value that cannot be shown, in a cell that is fine otherwise",
     "needs_exit_status": "the case is about how a process ended",
+    "needs_no_rate_limit": "the case is about more output than a server as it comes lets through",
+    "needs_own_interpreter": "the case is about an interpreter that we choose",
 }

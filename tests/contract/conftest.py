@@ -8,6 +8,9 @@ import pytest
 
 from pisces.kernels.base import Backend, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.gateway.coordinator import shutdown_shared_gateway
+from pisces.kernels.gateway.record import gateway_folders
+from pisces.settings.paths import Paths
 from tests.contract.backends import BACKENDS, CANNOT, MARKERS
 from tests.fakes.drive import PATIENCE, plain_environment
 
@@ -33,6 +36,16 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
 def backend_name(request: pytest.FixtureRequest) -> str:
     name: str = request.param
     return name
+
+
+@pytest.fixture(scope="session")
+async def local_paths(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Paths]:
+    """A home for the gateway that kernels here share; it ends with the suite."""
+    home = str(tmp_path_factory.mktemp("home"))
+    paths = Paths.locate({"HOME": home, "PISCES_HOME": f"{home}/.pisces"})
+    yield paths
+    for folder in gateway_folders(paths):
+        await shutdown_shared_gateway(folder, Deadline.after(PATIENCE))
 
 
 @pytest.fixture(scope="session")

@@ -44,6 +44,7 @@ async def test_the_last_words_of_a_dying_kernel_arrive(fresh: Kernel) -> None:
 
 
 @pytest.mark.needs_process
+@pytest.mark.needs_exit_status
 async def test_a_crash_in_c_code_names_the_line(fresh: Kernel) -> None:
     ran = await run(fresh, "import ctypes\ndef touch():\n    ctypes.string_at(0)\ntouch()")
     assert ran.done.process_exit is not None

@@ -5,7 +5,14 @@ import pytest
 from pisces.kernels.base import Kernel
 from pisces.model.events import ClearOutput, Display, Result
 from tests.contract import cells
-from tests.fakes.drive import ok
+from tests.fakes.drive import ok, run
+
+BROKEN = """
+class Broken:
+    def _repr_html_(self): 1 / 0
+    def __repr__(self): return 'still here'
+Broken()
+"""
 
 
 @pytest.fixture
@@ -61,9 +68,16 @@ Rich()
 
 
 @pytest.mark.needs_shell
+async def test_a_repr_that_raises_does_not_keep_the_others_from_being_shown(kernel: Kernel) -> None:
+    ran = await run(kernel, BROKEN)
+    assert ran.result == "still here"
+    assert ran.done.state == "kept"
+
+
+@pytest.mark.needs_shell
+@pytest.mark.needs_forgiving_display
 async def test_a_repr_that_raises_does_not_break_the_cell(kernel: Kernel) -> None:
-    code = "class Broken:\n    def _repr_html_(self): 1 / 0\n    def __repr__(self): return 'still here'\nBroken()"
-    assert (await ok(kernel, code)).result == "still here"
+    assert (await ok(kernel, BROKEN)).result == "still here"
 
 
 @pytest.mark.needs_shell

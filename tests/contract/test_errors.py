@@ -3,6 +3,7 @@
 import pytest
 
 from pisces.kernels.base import Kernel
+from pisces.model.events import Error
 from tests.fakes.drive import ok, run, value
 
 OURS = ("pisces", "interactiveshell", "builtin_shell", "ipython_shell", "loop.py", "interrupts.py")
@@ -78,7 +79,8 @@ async def test_state_from_before_the_error_stays(kernel: Kernel) -> None:
 async def test_an_exception_whose_text_raises_is_still_reported(kernel: Kernel) -> None:
     ran = await run(kernel, "class Nasty(Exception):\n    def __str__(self): raise RuntimeError('no')\nraise Nasty")
     assert ran.done.status == "error"
-    assert ran.error.ename in {"Nasty", "RuntimeError"}  # IPython's own history falls over it, and says so.
+    # IPython falls over it in several places, and says so each time.
+    assert {error.ename for error in ran.of(Error)} & {"Nasty", "RuntimeError"}
     assert await value(kernel, "1 + 1") == "2"
 
 

@@ -72,6 +72,7 @@ async def test_a_cell_that_ignores_interrupts_is_ended_by_a_kill(fresh: Kernel) 
 
 
 @pytest.mark.needs_process
+@pytest.mark.needs_second_interrupt
 async def test_the_second_interrupt_ends_a_task_that_swallows_its_cancellation(kernel: Kernel) -> None:
     code = """
 import asyncio

@@ -15,8 +15,8 @@ from tests.fakes.drive import PATIENCE, Ran, begin, ok, stop, value
 
 
 @pytest.fixture
-async def cold(make_backend: Callable[[], Backend]) -> AsyncIterator[Backend]:
-    """A backend that has nothing running yet."""
+async def cold(backend: Backend, make_backend: Callable[[], Backend]) -> AsyncIterator[Backend]:
+    """A backend that has nothing running yet, but for what it shares with the others."""
     made = make_backend()
     yield made
     await made.aclose()
@@ -71,6 +71,7 @@ async def test_a_start_that_is_cancelled_leaves_nothing_but_the_supervisor(
 
 
 @pytest.mark.needs_process
+@pytest.mark.needs_own_interpreter
 async def test_an_interpreter_that_is_missing_is_named(cold: Backend, spec: LaunchSpec) -> None:
     before = children()
     kernel = cold.kernel(LaunchSpec("/missing/python", spec.cwd, spec.env))
