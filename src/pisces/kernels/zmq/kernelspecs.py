@@ -39,10 +39,9 @@ class KernelSpecInfo(msgspec.Struct, frozen=True):
 
     @property
     def prefix(self) -> str:
-        """The environment it was installed into: three folders up, if it lies where kernels lie in one."""
+        """The environment it was installed into: three folders up, if it lies where kernels lie in one; else empty."""
         place = Path(self.folder).parent
-        below = place.parts[-3:] == ("share", "jupyter", "kernels")
-        return str(place.parents[2]) if below else sys.prefix
+        return str(place.parents[2]) if place.parts[-3:] == ("share", "jupyter", "kernels") else ""
 
     def command(self, connection_file: str, interpreter: str) -> tuple[str, ...]:
         """What to run, with the placeholders filled in.
@@ -50,10 +49,10 @@ class KernelSpecInfo(msgspec.Struct, frozen=True):
         A bare `python` is the interpreter of the environment that the kernel was installed into: ours, the session's,
         or whatever the kernel finds on its PATH.
         """
-        values = {"connection_file": connection_file, "resource_dir": self.folder, "prefix": self.prefix}
+        values = {"connection_file": connection_file, "resource_dir": self.folder, "prefix": self.prefix or sys.prefix}
         first, *rest = fill(self.argv, values)
         if re.fullmatch(r"python[0-9.]*", first):
-            known = {prefix_of(interpreter): interpreter, sys.prefix: sys.executable}
+            known = {sys.prefix: sys.executable, prefix_of(interpreter): interpreter}
             first = known.get(self.prefix, first)
         return first, *rest
 
