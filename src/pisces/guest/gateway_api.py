@@ -9,12 +9,14 @@ from __future__ import annotations
 import hmac
 import inspect
 import json
+import os
 import time
 from typing import Any
 
 from jupyter_client.jsonutil import json_default
 from jupyter_client.kernelspec import NoSuchKernel
 from jupyter_server.services.kernels.connection.base import serialize_msg_to_ws_v1
+from kernel_gateway.auth.identity import GatewayIdentityProvider
 from kernel_gateway.jupyter_websocket import JupyterWebsocketPersonality
 from kernel_gateway.services.kernels.handlers import KernelHandler, MainKernelHandler
 from tornado import web
@@ -84,11 +86,11 @@ class CreatingHandler(MainKernelHandler):  # type: ignore[misc]  # untyped
         name = model.get("name") or kernels.default_kernel_name
         try:
             kernel_id = await kernels.start_kernel(
-                kernel_name=name, kernel_id=model.get("kernel_id"), cwd=ours["cwd"], env=dict(ours["env"])
+                kernel_name=name, kernel_id=model.get("kernel_id"), cwd=_folder(ours["cwd"]), env=dict(ours["env"])
             )
         except NoSuchKernel:
             raise web.HTTPError(400, f"There is no kernelspec {name}") from None
-        except (KeyError, TypeError, ValueError, NotADirectoryError, FileNotFoundError) as error:
+        except (KeyError, TypeError, ValueError) as error:
             raise web.HTTPError(400, f"{type(error).__name__}: {error}".replace("%", "%%")) from error
         kernels.own(kernel_id, ours.get("owner"))
         if self._left:  # Nobody would ever learn its id.
@@ -96,6 +98,11 @@ class CreatingHandler(MainKernelHandler):  # type: ignore[misc]  # untyped
             return
         self.set_status(201)
         self.finish(json.dumps(kernels.kernel_model(kernel_id), default=json_default))
+
+
+def _folder(wanted: str) -> str:
+    """Where to begin; a folder that has gone does not keep a kernel from starting."""
+    return wanted if os.path.isdir(wanted) else "/"
 
 
 class EndingHandler(KernelHandler):  # type: ignore[misc]  # untyped
@@ -122,13 +129,20 @@ class OwnerHandler(web.RequestHandler):
 
 
 class ExitHandler(web.RequestHandler):
-    """How a kernel that died did: `{"code": …}` or `{"signal": …}`."""
+    """How a kernel that died did: `{"code": …}` or `{"signal": …}`, and `detail` if it said where."""
 
     def get(self, kernel_id: str) -> None:
         end = self.settings["kernel_manager"].end_of(kernel_id)
         if end is None:
             raise web.HTTPError(404)
         self.finish(end)
+
+
+class Nobody(GatewayIdentityProvider):  # type: ignore[misc]  # untyped
+    """Whoever has the token is one and the same: no names, and no cookies to remember them by."""
+
+    def get_user(self, handler: web.RequestHandler) -> Any:
+        return self.generate_anonymous_user(handler)
 
 
 class Connection(ConnectionBase):  # type: ignore[misc]  # untyped

@@ -20,7 +20,7 @@ from traitlets.config import Config
 
 from . import processes
 from .gateway import tell
-from .gateway_api import Connection, Refused, guard
+from .gateway_api import Connection, Nobody, Refused, guard
 from .gateway_kernels import Kernels, OwnPython
 from .gateway_quick import NOT_QUICK
 
@@ -130,6 +130,7 @@ def _configuration(order: dict[str, Any]) -> Config:
                 "auth_token": order["token"],
                 "allow_origin": "",
                 "cookie_secret": secrets.token_bytes(32),
+                "identity_provider_class": Nobody,
                 "kernel_manager_class": Kernels,
                 "kernel_spec_manager_class": OwnPython,
                 "kernel_websocket_connection_class": Connection,

@@ -22,6 +22,7 @@ from kernel_gateway.services.kernels.manager import KernelGatewayIOLoopKernelMan
 
 from . import processes
 from .gateway_quick import KernelManagerBase
+from .gateway_words import LastWords
 
 PYTHON = "python3"
 _ROUNDS = 50
@@ -63,7 +64,9 @@ class Kernel(KernelGatewayIOLoopKernelManager):  # type: ignore[misc]  # untyped
         super().__init__(**options)
         self._cookie = secrets.token_hex(8)
         self._watched = -1
+        self._at_once = False
         self.kernel_pid = 0
+        self.words: LastWords | None = None
 
     def use_files(self, folder: str, kernel_id: str) -> None:
         """Talk to it over sockets in a private folder, where that can be named in so few characters: no port is open
@@ -75,18 +78,41 @@ class Kernel(KernelGatewayIOLoopKernelManager):  # type: ignore[misc]  # untyped
 
     async def _async_launch_kernel(self, kernel_cmd: list[str], **options: Any) -> None:
         options["env"][processes.COOKIE_VARIABLE] = self._cookie
-        await super()._async_launch_kernel(kernel_cmd, **options)
+        self._close_words()
+        self.words = LastWords()
+        try:
+            await super()._async_launch_kernel(kernel_cmd, stderr=self.words.writing, **options)
+        finally:
+            self.words.begun()
         self.kernel_pid = getattr(getattr(self.provisioner, "process", None), "pid", 0)
         self._watch()
+
+    async def _async_shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
+        self._at_once = now
+        await super()._async_shutdown_kernel(now=now, restart=restart)
+
+    shutdown_kernel = _async_shutdown_kernel
+
+    async def _async_interrupt_kernel(self) -> None:
+        if not (self._at_once and self.shutting_down):  # It would answer that, before it is killed.
+            await super()._async_interrupt_kernel()
+
+    interrupt_kernel = _async_interrupt_kernel
 
     async def _async_cleanup_resources(self, restart: bool = False) -> None:
         self._unwatch()
         await super()._async_cleanup_resources(restart=restart)
         await self._end_family()
+        self._close_words()
 
     async def clear(self) -> None:
         """It has died by itself: give back what it held."""
         await self._async_cleanup_resources(restart=False)
+
+    def _close_words(self) -> None:
+        if self.words is not None:
+            self.words.close()
+            self.words = None
 
     def _watch(self) -> None:
         """Be told when it ends, instead of looking every few seconds."""
@@ -143,7 +169,7 @@ class Kernels(KernelManagerBase):  # type: ignore[misc]  # untyped
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._owners: dict[str, tuple[int, int]] = {}
-        self._ends: OrderedDict[str, dict[str, int]] = OrderedDict()
+        self._ends: OrderedDict[str, dict[str, Any]] = OrderedDict()
         self._one_at_a_time = asyncio.Lock()
 
     def _kernel_manager_class_default(self) -> str:
@@ -176,22 +202,23 @@ class Kernels(KernelManagerBase):  # type: ignore[misc]  # untyped
         """The kernels whose owners have ended."""
         return [kernel for kernel, (pid, started) in self._owners.items() if not _is_running(pid, started)]
 
-    def end_of(self, kernel_id: str) -> dict[str, int] | None:
-        """How a kernel that died did: `{"code": …}` or `{"signal": …}`."""
+    def end_of(self, kernel_id: str) -> dict[str, Any] | None:
+        """How a kernel that died did: `{"code": …}` or `{"signal": …}`, and `detail` if it said where."""
         return self._ends.get(kernel_id)
 
     def _handle_kernel_died(self, kernel_id: str) -> None:
         kernel = self._kernels.get(kernel_id)
-        if kernel is not None:
-            self._remember_end(kernel_id, getattr(kernel.provisioner, "process", None))
-        super()._handle_kernel_died(kernel_id)
         if isinstance(kernel, Kernel):
+            self._remember_end(kernel_id, kernel)
             _keep_task(asyncio.ensure_future(kernel.clear()))
+        super()._handle_kernel_died(kernel_id)
 
-    def _remember_end(self, kernel_id: str, process: Any) -> None:
+    def _remember_end(self, kernel_id: str, kernel: Kernel) -> None:
+        process = getattr(kernel.provisioner, "process", None)
         code = process.poll() if process is not None else None
         if code is not None:
             self._ends[kernel_id] = {"signal": -code} if code < 0 else {"code": code}
+            self._ends[kernel_id]["detail"] = kernel.words.fatal() if kernel.words is not None else ""
         while len(self._ends) > _REMEMBERED:
             self._ends.popitem(last=False)
 

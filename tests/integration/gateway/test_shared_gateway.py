@@ -104,7 +104,9 @@ async def test_the_python_of_the_gateway_is_its_own_whatever_the_user_has_instal
     kernel = await gateways.start()
     assert await value(kernel, "import sys; sys.executable") == repr(gateways.interpreter)
     await kernel.shutdown()
-    offered = (await ask(gateways.record, "/api/kernelspecs")).json()
+    answer = await ask(gateways.record, "/api/kernelspecs")
+    assert "Set-Cookie" not in answer.headers
+    offered = answer.json()
     assert offered["default"] == "python3"
     assert {"python3", "mine", "bash"} <= set(offered["kernelspecs"])
 
@@ -282,5 +284,5 @@ async def test_how_a_kernel_died_can_be_asked(gateways: LocalGateways) -> None:
     running = await begin(kernel, "import os; os._exit(3)")
     assert (await running.finish()).done.status == "crashed"
     answer = await ask(gateways.record, f"/pisces/kernels/{kernel.transport.kernel_id}/exit")
-    assert answer.json() == {"code": 3}
+    assert answer.json() == {"code": 3, "detail": ""}
     await kernel.shutdown()

@@ -123,10 +123,14 @@ class GatewayRest:
         """All kernels of the server, which may refuse to tell. Raises `GatewayError`."""
         return self._read(await self.request("GET", "/api/kernels", deadline), tuple[KernelModel, ...])
 
-    async def delete(self, kernel_id: str, deadline: Deadline) -> None:
-        """End a kernel; one that is gone already will do. Raises `GatewayError` or `DeadlineExceeded`."""
+    async def delete(self, kernel_id: str, deadline: Deadline, *, at_once: bool = False) -> None:
+        """End a kernel; one that is gone already will do. Raises `GatewayError` or `DeadlineExceeded`.
+
+        Our own gateway kills it when it is to end `at_once`; others know no difference.
+        """
+        path = _kernel(kernel_id) + ("?now=1" if at_once else "")
         while True:
-            answer = await self.request("DELETE", _kernel(kernel_id), deadline, cap=_DELETE_CAP)
+            answer = await self.request("DELETE", path, deadline, cap=_DELETE_CAP)
             if answer.status in _GONE:
                 return
             if answer.status < 500 or deadline.remaining() < _DELETE_PAUSE:
@@ -135,15 +139,15 @@ class GatewayRest:
             # Jupyter Server cannot end a kernel while it restarts it.
             await anyio.sleep(_DELETE_PAUSE)
 
-    async def remove(self, kernel_id: str, *, within: float) -> None:
+    async def remove(self, kernel_id: str, *, within: float, at_once: bool = False) -> None:
         """End a kernel, and wait for that at most so long: it goes on when nobody waits for it any more."""
-        errand = self._errand(self._delete_for_good(kernel_id))
+        errand = self._errand(self._delete_for_good(kernel_id, at_once=at_once))
         with anyio.move_on_after(within):
             await asyncio.wait({errand})
 
-    async def _delete_for_good(self, kernel_id: str) -> None:
+    async def _delete_for_good(self, kernel_id: str, *, at_once: bool = False) -> None:
         try:
-            await self.delete(kernel_id, Deadline.after(_DELETE_CAP))
+            await self.delete(kernel_id, Deadline.after(_DELETE_CAP), at_once=at_once)
         except (GatewayError, DeadlineExceeded) as failure:
             _log.warning("the kernel %s may be left behind: %s", kernel_id, failure)
 

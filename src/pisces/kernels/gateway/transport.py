@@ -1,6 +1,7 @@
 """One kernel on a gateway, from its creation to its end: REST for its life, a link for its messages."""
 
 import logging
+import signal
 from typing import Final
 from uuid import uuid4
 
@@ -23,6 +24,7 @@ _SHUTDOWN_CAP: Final = 3.0
 _INTERRUPT_CAP: Final = 5.0
 
 _ENDED: Final = ProcessExit(cause="was ended by its client")
+_KILLED: Final = ProcessExit(signal=signal.SIGKILL)
 _LEFT: Final = ProcessExit(cause="was left to itself")
 
 
@@ -118,19 +120,20 @@ class GatewayTransport:
 
     async def kill(self) -> None:
         """See `Transport`. The server may take longer over it, and goes on by itself."""
-        await self._finish(_KILL_CAP)
+        await self._finish(_KILL_CAP, at_once=True)
 
     async def shutdown(self) -> None:
         """See `Transport`."""
         await self._finish(_SHUTDOWN_CAP)
 
-    async def _finish(self, cap: float) -> None:
+    async def _finish(self, cap: float, *, at_once: bool = False) -> None:
         with anyio.CancelScope(shield=True):
-            self._link.end(_ENDED)
+            # Only our own gateway, which is on this machine, kills a kernel; others ask it to end first.
+            self._link.end(_KILLED if at_once and self.shares_machine else _ENDED)
             # Also a kernel that has ended: the server may have put a fresh one in its place.
             if self._on_server and self.ended is not GONE:
                 self._on_server = False
-                await self._gateway.rest.remove(self.kernel_id, within=cap)
+                await self._gateway.rest.remove(self.kernel_id, within=cap, at_once=at_once)
             await self._link.close()
 
     async def detach(self) -> None:

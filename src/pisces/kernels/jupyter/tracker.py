@@ -114,9 +114,10 @@ class ExecutionTracker:
         return []
 
     def _died(self, how: str, told: Any = None) -> None:
-        code, signum = (told.get("code"), told.get("signal")) if isinstance(told, dict) else (None, None)
+        told = told if isinstance(told, dict) else {}
+        code, signum, where = told.get("code"), told.get("signal"), str(told.get("detail", ""))
         known = isinstance(code, int) or isinstance(signum, int)
-        self.exit = ProcessExit(code=code, signal=signum) if known else ProcessExit(cause=how)
+        self.exit = ProcessExit(code=code, signal=signum, detail=where) if known else ProcessExit(cause=how)
 
     def _output(self, message: Message) -> list[AnyEvent]:
         content = message.content
