@@ -1,5 +1,7 @@
 """One cell under way on a Jupyter kernel: it feeds the tracker and makes the end of the cell from what that saw."""
 
+import logging
+import time
 from collections import deque
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -14,10 +16,16 @@ from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, Va
 if TYPE_CHECKING:
     from pisces.kernels.jupyter.kernel import JupyterKernel
 
+_log = logging.getLogger(__name__)
+
 _BATCH = 1 << 19
 """Characters of text in one batch: what waits in the host is bounded, whatever a message carries."""
 _REPLY_CAP = 1.0
 """How long the reply to an interrupted request is waited for, once the kernel is idle."""
+_SILENCE = 0.05
+"""A kernel that says no more for so long has said all of a cell."""
+_LATE_CAP = 1.0
+"""For so long, after it was idle, what it says is still the cell's: one may have timers that never end."""
 _PROMPTS = 3
 """So many prompts are answered with nothing; a cell that asks again is interrupted."""
 
@@ -37,6 +45,7 @@ class JupyterExecution:
         self._prompts = 0
         self._given_up = False
         """No reply will come: the interrupt hit the kernel itself, which is idle again."""
+        self._late_until: float | None = None
         self.done = False
 
     @property
@@ -86,8 +95,27 @@ class JupyterExecution:
         if tracker.exit is not None:
             self._kernel.died(tracker.exit)
             self._end_dead(tracker.exit)
-        elif tracker.finished or self._given_up:
+        elif (tracker.finished or self._given_up) and not await self._hear_late():
             await self._finish()
+
+    async def _hear_late(self) -> bool:
+        """Take one more message of a kernel that has said it is idle: some publish after that, as Deno's does.
+
+        False when there is none any more. What prepares a Python kernel is known to keep the order.
+        """
+        if self._kernel.is_python:
+            return False
+        if self._late_until is None:
+            self._late_until = time.monotonic() + _LATE_CAP
+        try:
+            with anyio.move_on_after(min(_SILENCE, self._late_until - time.monotonic())):
+                self._take_all(await self._kernel.transport.receive())
+                if self._tracker.exit is None:
+                    return True
+                self._kernel.died(self._tracker.exit)
+        except (KernelEnded, LinkLost, Reconnected) as error:
+            _log.debug("after the cell: %s", error)  # It has ended by itself; the next one finds out.
+        return False
 
     def _take_all(self, message: Message | None) -> None:
         size = 0

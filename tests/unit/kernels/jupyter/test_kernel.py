@@ -6,6 +6,7 @@ servers run in the contract suite.
 
 from collections.abc import AsyncIterator
 
+import anyio.lowlevel
 import pytest
 
 from pisces.errors import KernelError, KernelGone, KernelStartError
@@ -44,6 +45,48 @@ async def test_a_cell_ends_with_reply_and_idle(kernel: JupyterKernel, transport:
     transport.tell(state("busy", to=to), stream("hi", to=to), state("idle", to=to), reply(to=to))
     ran = await running.finish()
     assert (ran.stdout, ran.done) == ("hi", Done("ok", execution_count=1))
+
+
+async def test_what_a_foreign_kernel_says_right_after_it_is_idle_is_still_the_cells(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    late = [stream("c", to=to), said("error", {"ename": "E", "evalue": "v", "traceback": []}, to=to)]
+    transport.tell(
+        state("busy", to=to), stream("a", to=to), reply(to=to), state("idle", to=to), stream("b", to=to), *late
+    )
+    ran = await running.finish()
+    assert (ran.stdout, ran.error.ename) == ("abc", "E")
+
+
+async def test_a_kernel_that_never_stops_talking_does_not_hold_the_cell(
+    kernel: JupyterKernel, transport: ScriptedTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pisces.kernels.jupyter.execution._LATE_CAP", 0.05)
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to), reply(to=to), state("idle", to=to))
+
+    async def talk() -> Message:
+        await anyio.lowlevel.checkpoint()
+        return transport.receive_nowait() or stream("tick", to=to)
+
+    monkeypatch.setattr(transport, "receive", talk)
+    ran = await running.finish()
+    assert ran.done.status == "ok"
+    assert "tick" in ran.stdout
+
+
+@pytest.mark.parametrize("end", [KernelEnded("It has ended"), state("dead", to="")], ids=["gone", "said to be dead"])
+async def test_a_foreign_kernel_that_ends_after_its_cell_has_run_it_all_the_same(
+    kernel: JupyterKernel, transport: ScriptedTransport, end: Message | Exception
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to), reply(to=to), state("idle", to=to), end)
+    assert (await running.finish()).done.status == "ok"
+    assert await kernel.is_alive() is isinstance(end, Exception)  # One that is gone would tell through `ended`.
 
 
 async def test_a_restart_by_the_server_ends_the_cell_at_once(
