@@ -41,6 +41,8 @@ class SessionBegan(Entry, frozen=True):
     backend: str = ""
     version: str = ""
     branched_from: BranchPoint | None = None
+    kernelspec: str = ""
+    """The kernelspec that was asked for by its name; empty for the Python that is configured."""
 
 
 class CellBegan(Entry, frozen=True):

@@ -100,6 +100,11 @@ def _metadata(entries: list[AnyEntry]) -> dict[str, Any]:
         "language_info": {"name": "python"},
     }
     sessions = [entry for entry in entries if isinstance(entry, SessionBegan)]
+    if sessions and sessions[-1].kernelspec:
+        name = sessions[-1].kernelspec
+        metadata = {
+            "kernelspec": {"display_name": name, "name": name}
+        }  # Which language that is, the journal cannot say.
     if sessions:
         metadata["pisces"] = {"session": sessions[-1].session, "version": sessions[-1].version}
     return metadata

@@ -41,9 +41,9 @@ class Journals:
         """`root` is the folder of all journals; without one, nothing is kept."""
         self._root = root
 
-    def new(self, session: str, *, cwd: str, interpreter: str, backend: str) -> "SessionJournal":
+    def new(self, session: str, *, cwd: str, interpreter: str, backend: str, kernelspec: str = "") -> "SessionJournal":
         """The journal of a session that begins now. Nothing is written before something happens in it."""
-        head = SessionBegan(time.time(), session, cwd, interpreter, backend, __version__)
+        head = SessionBegan(time.time(), session, cwd, interpreter, backend, __version__, kernelspec=kernelspec)
         return SessionJournal(head, None if self._root is None else JournalFile(journal_path(self._root, session)))
 
 

@@ -69,7 +69,13 @@ class Session(Turns):
         self.generation = 0
         self.state = SessionState(terms.rule, place or Place(folder=key.cwd))
         self.origin: Origin | None = None
-        self.journal = journals.new(key.id, cwd=key.cwd, interpreter=key.interpreter, backend=terms.backend.name)
+        self.journal = journals.new(
+            key.id,
+            cwd=key.cwd,
+            interpreter=key.interpreter,
+            backend=terms.backend.name,
+            kernelspec=key.kernelspec,
+        )
         self.owners: dict[str, bool] = {}
         """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False

@@ -5,6 +5,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import nbformat
 import pytest
 
@@ -52,6 +53,13 @@ def test_a_notebook_says_which_kernel_it_wants_and_where_it_comes_from() -> None
     metadata = notebook([BEGAN])["metadata"]
     assert metadata["kernelspec"]["name"] == "python3"
     assert metadata["pisces"] == {"session": "s", "version": "1.0.0"}
+
+
+def test_a_notebook_of_a_kernelspec_wants_that_one_and_names_no_language() -> None:
+    made = notebook(joined(msgspec.structs.replace(BEGAN, kernelspec="bash"), cell(1, "echo hi")))
+    assert made["metadata"]["kernelspec"] == {"display_name": "bash", "name": "bash"}
+    assert "language_info" not in made["metadata"]
+    nbformat.validate(made, version=4, version_minor=5, relax_add_props=False)
 
 
 def test_text_of_one_stream_is_one_output() -> None:
