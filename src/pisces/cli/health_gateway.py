@@ -34,6 +34,7 @@ class _Packages(msgspec.Struct, frozen=True):
 
     missing: tuple[str, ...]
     versions: Mapping[str, str] = {}
+    problem: str = ""
 
 
 async def examine_gateway(
@@ -93,20 +94,28 @@ async def _examine_local(
     paths = Paths.locate(environ)
     folder = GatewayFolder.locate(paths, interpreter.path, venv_of(interpreter.path, env))
     packages = await _packages(interpreter.path, env, deadline)
-    if packages is None or packages.missing:
-        lacking = "cannot be asked for its packages" if packages is None else f"lacks {' and '.join(packages.missing)}"
-        return Finding(
-            name=_NAME,
-            status="problem" if needed else "off",
-            summary=f"cannot be used with {interpreter.path}, which {lacking}",
-            details=() if needed else ("Kernels are native: none is needed.",),
-            fix=str(not_installed(interpreter.path)).partition("Run: ")[2],
-            blocks=needed,
-        )
+    if packages is None or packages.missing or packages.problem:
+        return _unusable(interpreter.path, packages, needed=needed)
     others = [other for other in gateway_folders(paths) if other != folder]
     details = [f"another: {_described(status)}" for status in await look_at_all(others, deadline)]
     about = ", ".join(f"{name} {version}".rstrip() for name, version in packages.versions.items())
     return _finding(await look_at(folder, deadline), [about, *details], folder, needed=needed)
+
+
+def _unusable(interpreter: str, packages: _Packages | None, *, needed: bool) -> Finding:
+    why, fix = "cannot be asked for its packages", ""
+    if packages is not None and packages.missing:
+        why, fix = f"lacks {' and '.join(packages.missing)}", str(not_installed(interpreter))
+    elif packages is not None:
+        why, fix = f"has a gateway that does not do: {packages.problem.partition('. Run: ')[0]}", packages.problem
+    return Finding(
+        name=_NAME,
+        status="problem" if needed else "off",
+        summary=f"cannot be used with {interpreter}, which {why}",
+        details=() if needed else ("Kernels do not run on it here: none is needed.",),
+        fix=fix.partition("Run: ")[2],
+        blocks=needed,
+    )
 
 
 def _finding(status: GatewayStatus, details: list[str], folder: GatewayFolder, *, needed: bool) -> Finding:

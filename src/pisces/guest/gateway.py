@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 NEEDED = ("kernel_gateway", "ipykernel")
 """What the user's interpreter has to have."""
+OLDEST = 3
+"""The first major version of Kernel Gateway that can be configured as we do."""
 _ROUNDS = 50
 
 
@@ -52,17 +54,10 @@ def missing() -> list[str]:
 
 def check() -> None:
     """Print which packages are missing, and the versions of those that are there, as JSON."""
-    from importlib import metadata
-
     lacking = missing()
-    versions = {}
-    for name, package in (("kernel_gateway", "jupyter_kernel_gateway"), ("ipykernel", "ipykernel")):
-        if name not in lacking:
-            try:
-                versions[name] = metadata.version(package)
-            except metadata.PackageNotFoundError:
-                versions[name] = ""
-    print(json.dumps({"missing": lacking, "versions": versions}))
+    packages = {"kernel_gateway": "jupyter_kernel_gateway", "ipykernel": "ipykernel"}
+    versions = {name: _version(package) for name, package in packages.items() if name not in lacking}
+    print(json.dumps({"missing": lacking, "versions": versions, "problem": "" if lacking else _too_old()}))
 
 
 def tell(descriptor: int, message: dict[str, Any]) -> None:
@@ -90,10 +85,29 @@ def _serve(order: dict[str, Any], keeper: int) -> NoReturn:
         import traceback
 
         traceback.print_exc()
-        tell(order["ready"], {"error": f"{type(error).__name__}: {error}"})
+        tell(order["ready"], {"error": _too_old() or f"{type(error).__name__}: {error}"})
     finally:
         sys.stderr.flush()
         os._exit(code)
+
+
+def _too_old() -> str:
+    """What to do about a gateway that is older than what it is asked to do; empty if it is not."""
+    version = _version("jupyter_kernel_gateway")
+    major = version.partition(".")[0]
+    if not major.isdigit() or int(major) >= OLDEST:
+        return ""
+    upgrade = f"{sys.executable} -m pip install --upgrade jupyter_kernel_gateway"
+    return f"jupyter_kernel_gateway {version} is too old, {OLDEST}.0 or newer is needed. Run: {upgrade}"
+
+
+def _version(package: str) -> str:
+    from importlib import metadata
+
+    try:
+        return metadata.version(package)
+    except metadata.PackageNotFoundError:
+        return ""
 
 
 def _keep(server: int) -> NoReturn:

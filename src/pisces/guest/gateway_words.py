@@ -11,6 +11,8 @@ import os
 _KEPT = 16 * 1024
 _READ = 1 << 16
 _FATAL = "Fatal Python error"
+_CURRENT = "Current thread"
+_SHELL = "interactiveshell.py"
 
 
 class LastWords:
@@ -31,7 +33,7 @@ class LastWords:
         """What it said of a crash in C code; empty if it said nothing of that kind."""
         self._hear()
         said = self._kept.decode("utf-8", "replace")
-        return said[said.rindex(_FATAL) :].strip() if _FATAL in said else ""
+        return _where(said[said.rindex(_FATAL) :].splitlines()) if _FATAL in said else ""
 
     def close(self) -> None:
         """It has ended."""
@@ -55,6 +57,17 @@ class LastWords:
         asyncio.get_running_loop().remove_reader(self._reading)
         os.close(self._reading)
         self._reading = -1
+
+
+def _where(lines: list[str]) -> str:
+    """What happened, and where: the frames of the thread that crashed, down to the user's last one."""
+    start = next((place for place, line in enumerate(lines) if line.startswith(_CURRENT)), 1)
+    frames: list[str] = []
+    for line in lines[start:]:
+        if not line.strip() or _SHELL in line:
+            break
+        frames.append(line)
+    return "\n".join([lines[0], *frames])
 
 
 def _pass_on(said: bytes) -> None:
