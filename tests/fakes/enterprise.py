@@ -26,9 +26,12 @@ from tests.fakes.servers import ENTERPRISE_GATEWAY, Server, free_port, serving
 from tests.source_tree import ROOT
 
 KERNELSPEC = "python_distributed"
+SLOW = "python_slow"
+"""A kernelspec whose kernels take their time to come up."""
 _PROXY = "enterprise_gateway.services.processproxies.distributed.DistributedProcessProxy"
 _SSH_SERVER = ROOT / "tests" / "fakes" / "ssh_server.py"
-_LAUNCHERS = "etc/kernel-launchers"
+_WANTED = ("kernel-launchers", "kubernetes")
+"""Of the folder `etc` in the gateway's source."""
 _PATIENCE = 300.0
 """For what is downloaded once."""
 
@@ -69,6 +72,9 @@ def cluster(interpreter: str, folder: Path, place: str) -> Iterator[Cluster]:
     launcher = folder / "launch_ipykernel.py"
     shutil.copy(launchers(interpreter) / "python" / "scripts" / launcher.name, launcher)
     install(folder, KERNELSPEC, described(interpreter, launcher))
+    slow = folder / "slowly.py"
+    slow.write_text("import sys, time, runpy; time.sleep(8); runpy.run_path(sys.argv.pop(1), run_name='__main__')\n")
+    install(folder, SLOW, described(interpreter, slow, str(launcher)))
     elsewhere = {"loopback": on_loopback, "namespace": in_namespace}[place]
     with elsewhere(interpreter, folder) as host:
         env = {
@@ -90,26 +96,31 @@ def install(home: Path, name: str, described: Mapping[str, Any]) -> None:
     (target / "kernel.json").write_text(json.dumps(described), encoding="utf-8")
 
 
-def described(interpreter: str, launcher: Path) -> dict[str, Any]:
+def described(interpreter: str, launcher: Path, *arguments: str) -> dict[str, Any]:
     """The kernel, as the kernelspecs that come with the gateway describe it."""
     options = {
-        "kernel-id": "{kernel_id}",
-        "response-address": "{response_address}",
-        "public-key": "{public_key}",
-        "port-range": "{port_range}",
-        "spark-context-initialization-mode": "none",
+        "--kernel-id": "{kernel_id}",
+        "--response-address": "{response_address}",
+        "--public-key": "{public_key}",
+        "--port-range": "{port_range}",
+        "--spark-context-initialization-mode": "none",
     }
     return {
         "display_name": "Python elsewhere",
         "language": "python",
         "metadata": {"process_proxy": {"class_name": _PROXY}},
-        "argv": [interpreter, str(launcher), *(word for name in options for word in (f"--{name}", options[name]))],
+        "argv": [interpreter, str(launcher), *arguments, *(word for pair in options.items() for word in pair)],
     }
 
 
 def launchers(interpreter: str) -> Path:
-    """The folder of what starts kernels elsewhere. Only the source of the gateway has it, which is fetched once."""
-    target = ENVIRONMENTS / "enterprise-launchers"
+    """The folder of what starts kernels elsewhere."""
+    return sources(interpreter) / "kernel-launchers"
+
+
+def sources(interpreter: str) -> Path:
+    """What only the source of the gateway has, which is fetched once: its launchers, and its chart for Helm."""
+    target = ENVIRONMENTS / "enterprise-sources"
     if not target.is_dir():
         with tempfile.TemporaryDirectory(dir=ENVIRONMENTS) as name:
             fetched = fetch(interpreter, Path(name))
@@ -119,7 +130,7 @@ def launchers(interpreter: str) -> Path:
 
 
 def fetch(interpreter: str, folder: Path) -> Path:
-    """Download the source of the gateway that is installed, checked by its hash, and take the launchers out of it."""
+    """Download the source of the gateway that is installed, checked by its hash, and take out what is wanted."""
     locked = (ROOT / "requirements" / "enterprise.txt").read_text(encoding="utf-8")
     entry = re.search(r"^jupyter-enterprise-gateway==.*(?:\n +--hash=.*)+", locked, re.MULTILINE)
     assert entry, "the versions of the tests name no Enterprise Gateway"
@@ -134,9 +145,10 @@ def fetch(interpreter: str, folder: Path) -> Path:
         pytest.fail(f"the source of Enterprise Gateway could not be fetched:\n{done.stderr}", pytrace=False)
     (archive,) = folder.glob("*.tar.gz")
     with tarfile.open(archive) as packed:
-        members = [member for member in packed.getmembers() if f"/{_LAUNCHERS}/" in member.name]
+        wanted_in = re.compile(rf"[^/]+/etc/(?:{'|'.join(_WANTED)})/")
+        members = [member for member in packed.getmembers() if wanted_in.match(member.name)]
         packed.extractall(folder, members, filter="data")
-    return folder / members[0].name.partition("/")[0] / _LAUNCHERS
+    return folder / members[0].name.partition("/")[0] / "etc"
 
 
 @contextmanager

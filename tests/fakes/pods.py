@@ -93,6 +93,8 @@ class Cluster:
     def __init__(self, image: Image) -> None:
         self.namespaces: set[str] = set()
         self.pods: dict[str, Pod] = {}
+        self.asked: list[tuple[str, str]] = []
+        """Each request so far: what was to be done, and with what kind of thing."""
         self._image = image
         self._lock = threading.Lock()
 
@@ -105,6 +107,8 @@ class Cluster:
         """What the API says."""
         url = urlsplit(target)
         with self._lock:
+            kind = re.search(r"/(pods|rolebindings|namespaces)(?:/[^/]+)?$", url.path)
+            self.asked.append((method, kind[1] if kind else url.path))
             if found := re.fullmatch(r"/api/v1/namespaces/[^/]+/pods(?:/(.+))?", url.path):
                 return self._about_pods(method, found[1], parse_qs(url.query), body)
             if found := re.fullmatch(r"/api/v1/namespaces(?:/(.+))?", url.path):
@@ -154,8 +158,8 @@ class Kubernetes:
 
 
 @contextmanager
-def kubernetes(interpreter: str, folder: Path) -> Iterator[Kubernetes]:
-    """A gateway whose kernels are pods of the stand-in."""
+def kubernetes(interpreter: str, folder: Path, *, env: Mapping[str, str] | None = None) -> Iterator[Kubernetes]:
+    """A gateway whose kernels are pods of the stand-in, with further settings in `env`."""
     scripts = launchers(interpreter)
     launcher = scripts / "kubernetes" / "scripts" / "launch_kubernetes.py"
     install(folder, KERNELSPEC, described(interpreter, launcher))
@@ -173,7 +177,7 @@ def kubernetes(interpreter: str, folder: Path) -> Iterator[Kubernetes]:
         )
     )
     with api(cluster) as port:
-        env = {
+        settings = {
             "KUBERNETES_SERVICE_HOST": "127.0.0.1",
             "KUBERNETES_SERVICE_PORT": str(port),
             "PYTHONPATH": str(folder),
@@ -182,9 +186,10 @@ def kubernetes(interpreter: str, folder: Path) -> Iterator[Kubernetes]:
             "EG_RESPONSE_PORT": str(free_port()),
             "EG_MIRROR_WORKING_DIRS": "True",
             "EG_DEFAULT_KERNEL_NAME": KERNELSPEC,
+            **(env or {}),
         }
         try:
-            with serving(ENTERPRISE_GATEWAY, interpreter, folder, env=env) as server:
+            with serving(ENTERPRISE_GATEWAY, interpreter, folder, env=settings) as server:
                 yield Kubernetes(server, cluster)
         finally:
             cluster.evict()

@@ -53,6 +53,21 @@ async def test_a_pod_is_asked_for_with_what_the_variables_say(cloud: Kubernetes,
         "limits": {"memory": "2Gi"},
     }
     assert cloud.cluster.namespaces == {pod.name}
+    assert {("POST", "namespaces"), ("POST", "rolebindings"), ("POST", "pods")} <= set(cloud.cluster.asked)
+
+
+async def test_a_gateway_that_shares_its_namespace_asks_for_nothing_but_pods(
+    enterprise_python: str, tmp_path: Path
+) -> None:
+    shared = {"EG_SHARED_NAMESPACE": "True", "EG_NAMESPACE": "pisces"}
+    with kubernetes(enterprise_python, tmp_path, env=shared) as cloud:
+        backend = ExternalBackend(cloud.server.url, cloud.server.token)
+        own = backend.kernel(LaunchSpec("python", str(tmp_path), plain_environment()))
+        await own.start(Deadline.after(PATIENCE))
+        assert await value(own, "6 * 7") == "42"
+        await own.shutdown()
+        await backend.aclose()
+        assert set(cloud.cluster.asked) == {("POST", "pods"), ("GET", "pods"), ("DELETE", "pods")}
 
 
 async def test_a_kernel_in_a_pod_keeps_its_state_and_can_be_interrupted(kernel: GatewayKernel) -> None:

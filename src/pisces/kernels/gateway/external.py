@@ -37,7 +37,8 @@ class ExternalGateway:
         offered = self._offered or await self.rest.check(deadline)
         name = choose_kernelspec(offered, spec.kernelspec, self.rest.label)
         kind = await self.kind(deadline)
-        return await self.rest.create(wish_for(spec, name, kind, shares_machine=False), deadline)
+        wish = wish_for(spec, name, kind, shares_machine=False, patience=deadline.remaining())
+        return await self.rest.create(wish, deadline)
 
     async def kind(self, deadline: Deadline) -> ServerKind:
         """What server this is; asked once. Raises `DeadlineExceeded`."""

@@ -1,6 +1,7 @@
 """Which server this is, and what follows from that: what to ask of it when a kernel is started."""
 
 import getpass
+import math
 import re
 from enum import StrEnum
 from typing import Any, Final
@@ -86,8 +87,10 @@ def choose_kernelspec(offered: Kernelspecs, wanted: str, label: str) -> str:
     return python[0]
 
 
-def wish_for(spec: LaunchSpec, name: str, kind: ServerKind, *, shares_machine: bool) -> KernelWish:
-    """What to ask of a server of this kind for a kernel as in `spec`.
+def wish_for(
+    spec: LaunchSpec, name: str, kind: ServerKind, *, shares_machine: bool, patience: float = math.inf
+) -> KernelWish:
+    """What to ask of a server of this kind for a kernel as in `spec`, which is waited for so many seconds.
 
     Variables go only to Enterprise Gateway, which is told by them for whom and where a kernel runs: Kernel Gateway
     would give them to later kernels too.
@@ -99,6 +102,9 @@ def wish_for(spec: LaunchSpec, name: str, kind: ServerKind, *, shares_machine: b
     env.setdefault("KERNEL_USERNAME", _username())
     if _PLAIN.fullmatch(spec.cwd):
         env.setdefault("KERNEL_WORKING_DIR", spec.cwd)
+    if patience < math.inf:
+        # A kernel that comes up when nobody waits for it any more would stay: the server has to give up when we do.
+        env.setdefault("KERNEL_LAUNCH_TIMEOUT", str(max(1, math.ceil(patience))))
     return KernelWish(name, path, env)
 
 

@@ -1,5 +1,6 @@
 """What a server says of itself, which of its kernelspecs is taken, and what it is asked for."""
 
+import math
 from collections.abc import Mapping
 
 import pytest
@@ -116,3 +117,10 @@ def test_a_folder_that_a_shell_would_read_otherwise_is_not_named(cwd: str) -> No
     spec = LaunchSpec("python", cwd, {})
     wish = wish_for(spec, "python3", ServerKind(Flavor.ENTERPRISE_GATEWAY), shares_machine=False)
     assert "KERNEL_WORKING_DIR" not in wish.env
+
+
+@pytest.mark.parametrize(("patience", "told"), [(29.3, "30"), (0.2, "1"), (math.inf, None)])
+def test_enterprise_gateway_is_told_how_long_a_kernel_is_waited_for(patience: float, told: str | None) -> None:
+    kind = ServerKind(Flavor.ENTERPRISE_GATEWAY)
+    wish = wish_for(SPEC, "python3", kind, shares_machine=False, patience=patience)
+    assert wish.env.get("KERNEL_LAUNCH_TIMEOUT") == told
