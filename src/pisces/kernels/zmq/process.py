@@ -8,7 +8,7 @@ import asyncio
 import json
 import logging
 import os
-import signal
+import secrets
 import socket
 import subprocess
 import sys
@@ -21,6 +21,7 @@ import msgspec
 
 from pisces.errors import KernelStartError
 from pisces.kernels.native.descriptors import open_files_limit
+from pisces.kernels.native.remains import end_remains
 from pisces.model.events import ProcessExit
 
 _GUEST: Final = Path(__file__).parents[2] / "guest"
@@ -34,6 +35,7 @@ _WORDS_BYTES: Final = 16 * 1024
 _READ_BYTES: Final = 1 << 16
 _READS_AT_ONCE: Final = 16
 """More than a pipe holds, so that the last words of a dead kernel are all read."""
+_COOKIE: Final = "PI_KERNEL_COOKIE"
 _FATAL: Final = "Fatal Python error"
 
 _log = logging.getLogger(__name__)
@@ -63,6 +65,7 @@ class KernelProcess:
         self._unread = b""
         self._output = -1
         self._words = bytearray()
+        self._cookie = secrets.token_hex(8)
         self._signals_under_way = 0
         self._signal_news = anyio.Event()
         self.pid = 0
@@ -94,7 +97,7 @@ class KernelProcess:
             self._tether = subprocess.Popen(
                 [*python, str(theirs.fileno()), json.dumps(order)],
                 pass_fds=[theirs.fileno()],
-                env=dict(launch.env),
+                env={**launch.env, _COOKIE: self._cookie},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=output,
@@ -199,19 +202,12 @@ class KernelProcess:
             self._loop.call_later(_REAP_SECONDS, self._end)
             return
         if self.exit is None:
-            self._end_group()
+            # The tether was killed. Its kernel got the same signal at once, where the system can; the others had none.
+            end_remains([self._cookie])
             self._on_exited(_without_witness(self.refusal))
         self._close_output()
         self.cleared.set()
         self._on_news()
-
-    def _end_group(self) -> None:
-        """The tether was killed. Its kernel got the same signal at once, where the system can; elsewhere from us."""
-        try:
-            if self.pid:
-                os.killpg(self.pid, signal.SIGKILL)
-        except (ProcessLookupError, PermissionError):
-            pass  # It has ended, as it should.
 
     def _on_output(self) -> None:
         for _ in range(_READS_AT_ONCE):
