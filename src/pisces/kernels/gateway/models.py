@@ -52,6 +52,10 @@ class KernelWish(msgspec.Struct, frozen=True):
     kernel_id: str = msgspec.field(default_factory=lambda: str(uuid4()))
     """The id to give it. A server that does so lets us end a kernel whose creation was never answered."""
 
+    def again(self) -> "KernelWish":
+        """The same for another kernel."""
+        return KernelWish(self.name, self.path, self.env)
+
     def body(self) -> dict[str, Any]:
         """What is posted."""
         body: dict[str, Any] = {"name": self.name, "kernel_id": self.kernel_id}

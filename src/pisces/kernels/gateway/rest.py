@@ -71,7 +71,9 @@ class GatewayRest:
 
         The request goes on when nobody waits for it any more, so that a kernel which comes up late is ended.
         """
-        post = self._errand(self._post(wish))
+        asked = [wish]
+        given_up = asyncio.Event()
+        post = self._errand(self._post(asked, given_up))
         model: KernelModel | None = None
         try:
             with deadline.scope():
@@ -80,28 +82,31 @@ class GatewayRest:
                 return model
         finally:
             if model is None:
-                self._errand(self._undo(wish, post))
+                given_up.set()
+                self._errand(self._undo(asked, post))
         raise DeadlineExceeded(f"{self.label} did not start a kernel within {deadline.seconds:g} seconds")
 
-    async def _post(self, wish: KernelWish) -> KernelModel:
+    async def _post(self, asked: "list[KernelWish]", given_up: asyncio.Event) -> KernelModel:
         async with self._creating:
-            answer = await self._post_once(wish)
-            if answer.status >= 500:
+            answer = await self._post_once(asked[-1])
+            if answer.status >= 500 and not given_up.is_set():
                 _log.info("%s answered %s to a new kernel; once more", self.label, answer.status)
-                answer = await self._post_once(wish)
+                # Under another id: what the first try has left in a cluster would be in the way of the second.
+                asked.append(asked[-1].again())
+                answer = await self._post_once(asked[-1])
         return self._read(answer, KernelModel)
 
     async def _post_once(self, wish: KernelWish) -> Answer:
         deadline = Deadline.after(_CREATE_CAP)
         return await self.request("POST", "/api/kernels", deadline, cap=_CREATE_CAP, body=wish.body())
 
-    async def _undo(self, wish: KernelWish, post: "asyncio.Task[KernelModel]") -> None:
+    async def _undo(self, asked: "list[KernelWish]", post: "asyncio.Task[KernelModel]") -> None:
         """End what a request that failed, or that nobody waited for, may have started."""
         await asyncio.wait({post})
         error = post.exception()
         if isinstance(error, GatewayError) and error.status is not None:
             return  # The server has said that there is none.
-        await self._delete_for_good(post.result().id if error is None else wish.kernel_id)
+        await self._delete_for_good(post.result().id if error is None else asked[-1].kernel_id)
 
     def _errand(self, work: Any) -> "asyncio.Task[Any]":
         task = asyncio.get_running_loop().create_task(work)
