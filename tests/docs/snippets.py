@@ -1,13 +1,13 @@
 """Find the snippets of the documentation that are marked for running, with the output that they promise.
 
 A block is marked by a word after its language. `python run` is a program, and a block `text output` right after it is
-what the program prints. `console run` has commands after `$ `, continued after `> `, each with its output below it. In
-output, `...` stands for anything.
+what the program prints. `console run` has commands after `$ `, continued after `> `, each with its output below it. With
+`run jupyter` the user's Python has Jupyter in it. In output, `...` stands for anything.
 """
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 _FENCE = re.compile(r"^```(?P<info>[^\n`]*)\n(?P<body>.*?)^```$", re.MULTILINE | re.DOTALL)
@@ -23,6 +23,8 @@ class Snippet:
     body: str
     output: str = ""
     """What a program prints; commands have their output in the body."""
+    jupyter: bool = False
+    """Whether it needs a Python that has Jupyter."""
 
     def __str__(self) -> str:
         return f"{self.page.name}:{self.line}"
@@ -43,13 +45,12 @@ def snippets_of(page: Path) -> list[Snippet]:
     for fence in _FENCE.finditer(text):
         language, _, mark = fence["info"].strip().partition(" ")
         line = text.count("\n", 0, fence.start()) + 1
-        if mark == "run":
-            found.append(Snippet(page, line, language, fence["body"]))
+        if mark in ("run", "run jupyter"):
+            found.append(Snippet(page, line, language, fence["body"], jupyter=mark.endswith("jupyter")))
         elif mark == "output":
-            program = found.pop()
-            found.append(Snippet(page, program.line, program.language, program.body, fence["body"]))
+            found[-1] = replace(found[-1], output=fence["body"])
         elif mark:
-            raise ValueError(f"{page}:{line}: a block can be marked `run` or `output`, not {mark!r}")
+            raise ValueError(f"{page}:{line}: a block can be marked `run`, `run jupyter` or `output`, not {mark!r}")
     return found
 
 

@@ -12,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from pisces.kernels.gateway.record import gateway_folders
+from pisces.settings.paths import Paths
 from tests.docs.snippets import Snippet, snippets_of, steps_of
 from tests.fakes.hosts import end_host
 from tests.frontends.command import Command
@@ -45,12 +47,24 @@ def test_the_pages_have_snippets() -> None:
     assert EXAMPLES
 
 
-@pytest.mark.parametrize("snippet", SNIPPETS, ids=str)
+@pytest.fixture
+def jupyter_folder(folder: Path, jupyter_python: str, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """The same for a user whose Python has Jupyter. Gateways that are started are ended."""
+    monkeypatch.setenv("PI_SET__python__interpreter", jupyter_python)
+    yield folder
+    end_host(Command(jupyter_python))
+    if list(gateway_folders(Paths.locate(os.environ))):
+        assert Command(jupyter_python)("gateway", "stop", "--all").returncode == 0
+
+
+@pytest.mark.parametrize("snippet", [snippet for snippet in SNIPPETS if not snippet.jupyter], ids=str)
 def test_a_snippet_does_what_its_page_says(snippet: Snippet, folder: Path) -> None:
-    if snippet.language == "console":
-        check_console(snippet, folder)
-    else:
-        check_program(snippet.body, snippet.output, folder)
+    check(snippet, folder)
+
+
+@pytest.mark.parametrize("snippet", [snippet for snippet in SNIPPETS if snippet.jupyter], ids=str)
+def test_a_snippet_about_jupyter_does_what_its_page_says(snippet: Snippet, jupyter_folder: Path) -> None:
+    check(snippet, jupyter_folder)
 
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
@@ -73,6 +87,13 @@ def test_a_wrong_promise_is_noticed(folder: Path) -> None:
         check_console(wrong, folder)
     with pytest.raises(AssertionError, match="one"):
         check_program("print('one')", "two", folder)
+
+
+def check(snippet: Snippet, folder: Path) -> None:
+    if snippet.language == "console":
+        check_console(snippet, folder)
+    else:
+        check_program(snippet.body, snippet.output, folder)
 
 
 def check_program(source: str, expected: str, folder: Path) -> None:
