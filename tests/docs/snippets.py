@@ -1,8 +1,8 @@
 """Find the snippets of the documentation that are marked for running, with the output that they promise.
 
 A block is marked by a word after its language. `python run` is a program, and a block `text output` right after it is
-what the program prints. `console run` has commands after `$ `, continued after `> `, each with its output below it. With
-`run jupyter` the user's Python has Jupyter in it. In output, `...` stands for anything.
+what the program prints. `console run` has commands after `$ `, continued after `> `, each with its output below it.
+With `run jupyter` the user's Python has Jupyter in it. In output, `...` stands for anything.
 """
 
 import re
