@@ -1,9 +1,11 @@
 """A start is bounded, can be cancelled at every moment, says why it failed, and then leaves nothing behind."""
 
 import json
+import resource
 import signal
 import sys
 from collections.abc import Iterator
+from itertools import count, islice
 from pathlib import Path
 
 import anyio
@@ -17,6 +19,7 @@ from pisces.kernels.zmq.transport import ZmqTransport
 from tests.fakes.drive import PATIENCE
 from tests.integration.zmq.conftest import InstallKernel, MakeSpec, Start
 from tests.integration.zmq.raw import RawClient
+from tests.leftovers import open_descriptors
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
 
@@ -194,3 +197,17 @@ async def test_kernels_of_other_languages_run(jupyter_python: str, make_spec: Ma
         said = await client.run(code)
         assert "".join(message.content["text"] for message in said if message.type == "stream") == "42\n"
         await transport.shutdown()
+
+
+@pytest.mark.parametrize("free", [0, 3, 10, 20])
+async def test_without_descriptors_a_start_is_refused_and_the_host_lives(make_spec: MakeSpec, free: int) -> None:
+    transport = ZmqTransport(make_spec())
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    unused = (number for number in count() if number not in open_descriptors())
+    resource.setrlimit(resource.RLIMIT_NOFILE, (next(islice(unused, free, None)), hard))
+    try:
+        with pytest.raises(KernelStartError, match="Too many open files") as caught:
+            await transport.open(Deadline.after(PATIENCE))
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+    assert "ulimit -n" in caught.value.hint

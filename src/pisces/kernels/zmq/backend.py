@@ -2,6 +2,7 @@
 
 from pisces.kernels.base import KernelKind, LaunchSpec
 from pisces.kernels.jupyter.kernel import JupyterKernel
+from pisces.kernels.native.descriptors import allow_many
 from pisces.kernels.zmq.transport import ZmqTransport
 
 
@@ -13,6 +14,7 @@ class ZmqBackend:
 
     def __init__(self, *, idle: float = 300.0) -> None:
         """There is nothing that could be idle: each kernel ends by itself."""
+        allow_many()
 
     def kernel(self, spec: LaunchSpec) -> JupyterKernel:
         """A kernel that has not been started yet."""

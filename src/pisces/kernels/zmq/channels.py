@@ -7,12 +7,14 @@ that it has none.
 
 import asyncio
 import logging
+import os
 from collections.abc import Callable
 from typing import Final, get_args
 
 import zmq
 from zmq.utils.monitor import parse_monitor_message
 
+from pisces.errors import KernelStartError
 from pisces.kernels.jupyter.message import Channel, Message
 from pisces.kernels.zmq.connection import Connection
 from pisces.kernels.zmq.wire import Wire
@@ -21,6 +23,8 @@ _CHANNELS: Final[tuple[Channel, ...]] = ("stdin", "control", "shell", "iopub")
 """The loudest last, so that it cannot keep the others from being heard."""
 _RETRY_MS: Final = 5
 """How often to try to connect until the kernel listens: what a start may cost more than it must."""
+_DESCRIPTORS: Final = 40
+"""How many a kernel may take in its host, with room to spare."""
 _SMALL: Final = 1 << 16
 """Frames above this size are read where ZMQ has put them, without a copy."""
 _MONITORED: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
@@ -34,7 +38,7 @@ class Channels:
     """Shell, control, stdin and iopub of one kernel."""
 
     def __init__(self, connection: Connection, client: str, on_news: Callable[[], None]) -> None:
-        """Begin to connect; `client` is what the kernel knows this one by."""
+        """Begin to connect; `client` is what the kernel knows this one by. Raises `KernelStartError`."""
         self._on_news = on_news
         self._loop = asyncio.get_running_loop()
         self._wire = Wire(connection.key.encode("ascii"))
@@ -47,9 +51,9 @@ class Channels:
         try:
             for channel in _CHANNELS:
                 self._connect(channel, connection.address(channel), client.encode("ascii"))
-        except BaseException:
+        except zmq.ZMQError as error:
             self.close()
-            raise
+            raise _no_room(error.strerror) from error
 
     def _connect(self, channel: Channel, address: str, identity: bytes) -> None:
         socket = self._context.socket(zmq.SUB if channel == "iopub" else zmq.DEALER)
@@ -161,3 +165,22 @@ def _frames(socket: "zmq.Socket[bytes]") -> list[bytes | memoryview]:
                 return frames
     except zmq.Again:  # Never between two frames: ZMQ hands over whole messages.
         return []
+
+
+def make_sure_of_room() -> None:
+    """Raise `KernelStartError` when descriptors are running out: where ZMQ finds none, it ends the whole process."""
+    taken: list[int] = []
+    try:
+        taken.append(os.open(os.devnull, os.O_RDONLY))
+        for _ in range(_DESCRIPTORS):
+            taken.append(os.dup(taken[0]))
+    except OSError as error:
+        raise _no_room(error.strerror) from error
+    finally:
+        for descriptor in taken:
+            os.close(descriptor)
+
+
+def _no_room(reason: str | None) -> KernelStartError:
+    hint = "Allow more open files (`ulimit -n`), or have fewer sessions at once."
+    return KernelStartError(f"Cannot open the channels of a kernel: {reason}", hint=hint)

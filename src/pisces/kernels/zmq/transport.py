@@ -1,5 +1,6 @@
 """A kernel on this machine as `jupyter` wants it: messages to and fro, and power over its life."""
 
+import logging
 import os
 from collections import deque
 from typing import Final
@@ -13,7 +14,7 @@ from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.message import Message, MessageMaker
 from pisces.kernels.jupyter.transport import KernelEnded
-from pisces.kernels.zmq.channels import Channels
+from pisces.kernels.zmq.channels import Channels, make_sure_of_room
 from pisces.kernels.zmq.command import Recipe, lost_its_port, recipe_for, start_error
 from pisces.kernels.zmq.connection import Connection
 from pisces.kernels.zmq.process import KernelProcess, Launch
@@ -25,6 +26,8 @@ _LAST_MESSAGES_CAP: Final = 1.0
 _PORT_ATTEMPTS: Final = 3
 _BATCH: Final = 64
 """After so many messages without a wait, others get their turn."""
+
+_startup = logging.getLogger("pisces.startup")
 
 
 class ZmqTransport:
@@ -82,6 +85,7 @@ class ZmqTransport:
             return
 
     async def _start(self, recipe: Recipe, deadline: Deadline) -> None:
+        make_sure_of_room()
         self._connection = Connection(files=recipe.listens_on_files)
         launch = Launch(
             command=recipe.command(str(self._connection.file)),
@@ -103,6 +107,7 @@ class ZmqTransport:
         if scope.cancelled_caught:
             reason = f"{recipe.name} did not open its channels within {_START_CAP:g} seconds"
             raise KernelStartError(f"{reason}: {self._process.words()[-2000:] or 'it said nothing'}")
+        _startup.debug("channels of %s open", recipe.name)
 
     def _start_error(self, process: KernelProcess, launch: Launch) -> KernelStartError:
         assert process.exit is not None
