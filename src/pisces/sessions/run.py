@@ -282,8 +282,8 @@ class CallRun:
         for _ in range(2):
             if attempt.done is not None:
                 return
-            await kernel.interrupt()
             with anyio.move_on_after(self._options.interrupt_grace / 2):
+                await kernel.interrupt()  # Which may take its time where the kernel is far away, or not to be reached.
                 while attempt.done is None:
                     await self._take(await execution.receive(), attempt)
         if attempt.done is None:

@@ -8,9 +8,10 @@ import msgspec
 import pytest
 
 from pisces import Runtime
+from tests.fakes.cutting_proxy import cutting_proxy
 from tests.fakes.drive import eventually
 from tests.fakes.hosts import end_host, kill_host
-from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
+from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, runtime_on
 from tests.fakes.servers import Server, ask
 from tests.frontends.command import Command
 
@@ -109,6 +110,26 @@ async def test_a_cell_that_does_not_stop_costs_its_kernel_and_that_is_said(runti
     assert (details(result).outcome, kernel_of(result).state) == ("timeout", "lost")
     result = await call(runtime, "'x' in globals()")
     assert result.text == "False"
+
+
+async def test_a_gateway_that_is_away_when_the_time_is_up_costs_no_state(
+    kernel_gateway: Server, plain_python: str, tmp_path: Path
+) -> None:
+    async with cutting_proxy(kernel_gateway.url) as proxy:
+        environ = {**to_gateway(kernel_gateway), "PI_PYTHON_GATEWAY_URL": proxy.url}
+        async with runtime_on(plain_python, tmp_path, environ=environ, interrupt_grace=0.5) as made:
+            await call(made, "x = 41")
+            async with anyio.create_task_group() as group:
+                running = begin(group, made, SLEEP, timeout=2)
+                await running.watcher.prints("ready")
+                proxy.refusing = True
+                await proxy.cut()
+                result = await running.finish()
+            assert (details(result).outcome, kernel_of(result).state) == ("timeout", "unknown")
+            assert result.text.startswith("[State: unknown]")
+            proxy.refusing = False
+            result = await call(made, "x + 1")
+            assert (result.text, kernel_of(result).state) == ("42", "kept")
 
 
 async def test_leaving_the_runtime_ends_its_kernels(kernel_gateway: Server, plain_python: str, tmp_path: Path) -> None:

@@ -141,7 +141,14 @@ class KernelLink:
         with anyio.move_on_after(_SILENCE):
             await made.wait()
             return
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._look_and_wake, made)
+            await made.wait()  # What comes meanwhile does not have to wait for the answer.
+            group.cancel_scope.cancel()
+
+    async def _look_and_wake(self, made: WebSocket) -> None:
         await self._look()
+        made.wake()
 
     async def _look(self) -> None:
         """See whether there is still a kernel: one that somebody else has ended may have said nothing."""
@@ -241,6 +248,15 @@ class KernelLink:
         self.ended = self.ended or how
         if self._socket is not None:
             self._socket.wake()
+
+    @property
+    def broken(self) -> bool:
+        """Whether there was a connection, and is none now."""
+        return self.ended is None and self._socket is not None and self._socket.closed
+
+    def lose(self, why: str) -> None:
+        """Nothing more can be done about the cell that runs: whoever receives is told."""
+        self._continuity.loss = why
 
     async def close(self) -> None:
         """Close the connection. It is not made again if `end` was called before."""

@@ -20,6 +20,7 @@ from pisces.model.events import ProcessExit
 _log = logging.getLogger(__name__)
 
 _KILL_CAP: Final = 2.0
+_REACH_CAP: Final = 1.0
 _SHUTDOWN_CAP: Final = 3.0
 _INTERRUPT_CAP: Final = 5.0
 
@@ -119,8 +120,22 @@ class GatewayTransport:
         return True
 
     async def kill(self) -> None:
-        """See `Transport`. The server may take longer over it, and goes on by itself."""
-        await self._finish(_KILL_CAP, at_once=True)
+        """See `Transport`. The server may take longer over it, and goes on by itself.
+
+        A kernel that cannot be reached at all is not given up: `receive` says that its fate is not known.
+        """
+        if self._link.broken and not await self._reaches():
+            self._link.lose("The gateway cannot be reached, so that the cell could not be stopped")
+        else:
+            await self._finish(_KILL_CAP, at_once=True)
+
+    async def _reaches(self) -> bool:
+        """Whether the server answers at all."""
+        try:
+            await self._gateway.rest.find(self.kernel_id, Deadline.after(_REACH_CAP))
+        except (GatewayError, DeadlineExceeded) as error:
+            return await self._gateway.lost(error) is not None
+        return True
 
     async def shutdown(self) -> None:
         """See `Transport`."""

@@ -166,6 +166,8 @@ class JupyterKernel:
     async def _make_sure(self) -> None:
         """The connection was lost: is it the same kernel, and does it wait for a cell?"""
         with anyio.move_on_after(_QUICK_CAP):
+            if self._execution is not None and self._execution.interrupts:
+                await self.transport.interrupt()  # That did not get through then.
             if self.is_python:
                 await self._recognise()
             else:
