@@ -56,6 +56,10 @@ CANNOT: dict[tuple[str, str], str] = {
     ("memory", "needs_shell"): "the scripted kernel has no shell: what a cell shows is what its script says",
     ("jupyter", "needs_checkpoints"): "a Jupyter kernel has threads and sockets that no copy of it could go on with",
     ("jupyter", "needs_second_interrupt"): "ipykernel cancels the task again; one that swallows that has to be killed",
+    (
+        "jupyter",
+        "needs_last_words",
+    ): "ipykernel hands text to ZMQ, which sends it a moment later: a kill can be quicker",
     ("jupyter", "needs_forgiving_display"): "ipykernel takes a cell whose value cannot be shown for failed",
     ("external", "needs_exit_status"): "a gateway tells that a kernel has ended, not how",
     ("external", "needs_own_interpreter"): "which interpreter runs is the affair of whoever runs the gateway",
@@ -69,6 +73,7 @@ MARKERS = {
     "needs_checkpoints": "the case is about a kernel that keeps its state",
     "needs_second_interrupt": "the case is about code that only a second interrupt can stop",
     "needs_forgiving_display": "the case is about a value that cannot be shown, in a cell that is fine otherwise",
+    "needs_last_words": "the case is about what was written in the moment before the end",
     "needs_exit_status": "the case is about how a process ended",
     "needs_no_rate_limit": "the case is about more output than a server as it comes lets through",
     "needs_own_interpreter": "the case is about an interpreter that we choose",

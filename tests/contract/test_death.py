@@ -39,6 +39,7 @@ async def test_a_death_in_a_cell_is_told_as_it_happened(
     assert (ran.done.process_exit.code, ran.done.process_exit.signal) == (exit_code, signum)
 
 
+@pytest.mark.needs_last_words
 async def test_the_last_words_of_a_dying_kernel_arrive(fresh: Kernel) -> None:
     assert (await run(fresh, cells.KILL_ITSELF)).stdout == "last words\n"
 
