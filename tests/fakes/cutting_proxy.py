@@ -2,10 +2,12 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from ssl import SSLContext
 from urllib.parse import urlsplit
 
 import anyio
-from anyio.abc import SocketStream
+from anyio.abc import ByteStream, Listener
+from anyio.streams.tls import TLSListener
 
 LOST = (anyio.ClosedResourceError, anyio.BrokenResourceError, anyio.EndOfStream, OSError)
 
@@ -22,7 +24,7 @@ class CuttingProxy:
         self.accepted = 0
         self.swallowed = 0
         self._server = (host, port)
-        self._open: set[SocketStream] = set()
+        self._open: set[ByteStream] = set()
         self._flow = anyio.Event()
         self._flow.set()
 
@@ -39,7 +41,7 @@ class CuttingProxy:
         """Pass on again."""
         self._flow.set()
 
-    async def serve(self, client: SocketStream) -> None:
+    async def serve(self, client: ByteStream) -> None:
         """Relay one connection."""
         self.accepted += 1
         if self.refusing:
@@ -61,7 +63,7 @@ class CuttingProxy:
                 await anyio.aclose_forcefully(client)
                 await anyio.aclose_forcefully(server)
 
-    async def _relay(self, source: SocketStream, target: SocketStream, down: bool) -> None:
+    async def _relay(self, source: ByteStream, target: ByteStream, down: bool) -> None:
         try:
             while True:
                 data = await source.receive()
@@ -77,13 +79,14 @@ class CuttingProxy:
 
 
 @asynccontextmanager
-async def cutting_proxy(url: str) -> AsyncIterator[CuttingProxy]:
-    """A proxy in front of the server at this address."""
+async def cutting_proxy(url: str, *, tls: SSLContext | None = None) -> AsyncIterator[CuttingProxy]:
+    """A proxy in front of the server at this address; with `tls`, what comes to it is encrypted."""
     parts = urlsplit(url)
     proxy = CuttingProxy(parts.hostname or "", parts.port or 80)
-    listener = await anyio.create_tcp_listener(local_host="127.0.0.1")
-    port = listener.extra(anyio.abc.SocketAttribute.local_port)
-    proxy.url = f"http://127.0.0.1:{port}"
+    listening = await anyio.create_tcp_listener(local_host="127.0.0.1")
+    port = listening.extra(anyio.abc.SocketAttribute.local_port)
+    listener: Listener[ByteStream] = listening if tls is None else TLSListener(listening, tls, False)
+    proxy.url = f"{'http' if tls is None else 'https'}://127.0.0.1:{port}"
     async with listener, anyio.create_task_group() as group:
         group.start_soon(listener.serve, proxy.serve)
         yield proxy

@@ -3,8 +3,12 @@
 The servers and kernels are real; what breaks the connection is a proxy of the test's own.
 """
 
+import logging
 import os
+import shutil
 import signal
+import ssl
+import subprocess
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -324,6 +328,66 @@ async def test_a_server_whose_token_is_not_known_says_what_to_set(server: Server
     assert str(failure.value) == (
         f"External gateway at {server.url} requires authentication. Set PI_PYTHON_GATEWAY_TOKEN."
     )
+
+
+@pytest.fixture(scope="session")
+def certificate(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A certificate for this machine, which no system trusts, and its key in the same file."""
+    program = shutil.which("openssl")
+    if program is None:
+        pytest.skip("there is no openssl to make a certificate with")
+    folder = tmp_path_factory.mktemp("tls")
+    whole, key = folder / "both.pem", folder / "key.pem"
+    options = ["-x509", "-newkey", "rsa:2048", "-nodes", "-days", "2", "-subj", "/CN=pisces test"]
+    extensions = ["-addext", "subjectAltName=IP:127.0.0.1"]
+    command = [program, "req", *options, *extensions, "-keyout", str(key), "-out", str(whole)]
+    subprocess.run(command, check=True, capture_output=True, stdin=subprocess.DEVNULL)
+    with whole.open("a", encoding="ascii") as file:
+        file.write(key.read_text(encoding="ascii"))
+    return whole
+
+
+def serving_tls(certificate: Path) -> ssl.SSLContext:
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(certificate)
+    return context
+
+
+async def test_a_gateway_that_the_system_does_not_trust_is_not_spoken_to(
+    kernel_gateway: Server, certificate: Path
+) -> None:
+    async with cutting_proxy(kernel_gateway.url, tls=serving_tls(certificate)) as proxy:
+        with pytest.raises(KernelStartError, match="is not reachable: its certificate is not trusted"):
+            async with kernel_at(proxy.url, kernel_gateway.token):
+                pass
+
+
+async def test_a_gateway_behind_tls_that_is_trusted_runs_cells(
+    kernel_gateway: Server, certificate: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(certificate))
+    async with (
+        cutting_proxy(kernel_gateway.url, tls=serving_tls(certificate)) as proxy,
+        kernel_at(proxy.url, kernel_gateway.token) as kernel,
+    ):
+        assert proxy.url.startswith("https:")
+        assert await value(kernel, "len('x' * 1000)") == "1000"
+        ran = await run(kernel, "print('x' * 500_000)")
+        assert len(ran.stdout) == 500_001
+
+
+async def test_the_trace_has_every_message_and_no_log_has_the_token(
+    kernel_gateway: Server, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.DEBUG)
+    async with kernel_at(kernel_gateway.url, kernel_gateway.token) as kernel:
+        await ok(kernel, "print('traced' + ' text')")
+    trace = "\n".join(record.getMessage() for record in caplog.records if record.name == "pisces.ipc")
+    assert "host to gateway: " in trace
+    assert "gateway to host: " in trace
+    assert "traced text" in trace
+    assert "DELETE /api/kernels/" in trace
+    assert kernel_gateway.token not in caplog.text
 
 
 async def test_a_start_that_runs_out_of_time_or_is_cancelled_leaves_no_kernel(kernel_gateway: Server) -> None:

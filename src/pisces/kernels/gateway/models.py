@@ -54,7 +54,7 @@ class KernelWish(msgspec.Struct, frozen=True):
 
     def again(self) -> "KernelWish":
         """The same for another kernel."""
-        return KernelWish(self.name, self.path, self.env)
+        return msgspec.structs.replace(self, kernel_id=str(uuid4()))
 
     def body(self) -> dict[str, Any]:
         """What is posted."""

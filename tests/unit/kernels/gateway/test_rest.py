@@ -13,6 +13,7 @@ from pisces.errors import DeadlineExceeded
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway import rest as rest_module
 from pisces.kernels.gateway.failure import GatewayError
+from pisces.kernels.gateway.local import LocalWish
 from pisces.kernels.gateway.models import KernelWish
 from pisces.kernels.gateway.rest import GatewayRest
 from tests.fakes.drive import eventually
@@ -141,6 +142,13 @@ async def test_creating_is_tried_once_more_after_an_error_of_the_server() -> Non
     first, second = server.requests("POST")
     # A cluster keeps what the first try has left under its id.
     assert first.body["kernel_id"] != second.body["kernel_id"]
+
+
+def test_a_second_try_asks_for_the_same_in_all_but_the_id() -> None:
+    wish = LocalWish("python3", cwd="/home", environ={"A": "1"}, owner={"pid": 7})
+    first, second = wish.body(), wish.again().body()
+    assert first.pop("kernel_id") != second.pop("kernel_id")
+    assert first == second
 
 
 async def test_creating_is_not_tried_once_more_for_nobody() -> None:
