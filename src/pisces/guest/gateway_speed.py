@@ -3,7 +3,7 @@
 Jupyter's server takes messages one by one, reads each of them twice (for the client, and to know whether the kernel is
 busy), lets TCP hold a small frame back until the one before is acknowledged, which costs 40 ms, and buffers without
 bound for a client that does not read. Here messages are passed on at once, as they are and as many at a time as have
-come; and while a client does not keep up, they stay with the kernel that sends them.
+come; and while a client does not keep up, they stay with the kernel that sends them, if it is one that keeps them.
 
 Importing this fails where the parts that it builds on are missing; `gateway_quick` then takes those of the server.
 """
@@ -33,6 +33,7 @@ _QUEUED = 64
 """Messages that wait to be taken, with each connection; the kernel keeps the others."""
 _LOOK_SECONDS = 0.05
 """After a message has been passed on, so long until the state of its kernel is looked at."""
+_PYTHON = "python3"
 _IPYKERNEL_TOPICS = b"kernel."
 
 
@@ -66,7 +67,7 @@ class QuickConnection(ZMQChannelsWebsocketConnection):  # type: ignore[misc]  # 
     def on_kernel_restarted(self) -> None:
         self._hear_out()
         super().on_kernel_restarted()
-        self._may_pause = True
+        self._may_pause = self._keeps
 
     def on_restart_failed(self) -> None:
         self._hear_out()
@@ -87,7 +88,9 @@ class QuickConnection(ZMQChannelsWebsocketConnection):  # type: ignore[misc]  # 
     def _begin(self, _: Any) -> None:
         if self._gone:
             return
-        self.channels["iopub"].socket.set(zmq.RCVHWM, _QUEUED)
+        # Our clients have a Python kernel keep what is not taken from it. Any other drops that without a word.
+        self._may_pause = self._keeps = self.kernel_manager.kernel_name == _PYTHON
+        self.channels["iopub"].socket.set(zmq.RCVHWM, _QUEUED if self._keeps else 0)
         for channel in self.channels:
             self._listen(channel)
         activity = getattr(self.kernel_manager, "quick_activity", None)
