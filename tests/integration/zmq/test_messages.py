@@ -6,6 +6,8 @@ import anyio
 import anyio.lowlevel
 import pytest
 
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.message import Channel, Message
 from pisces.kernels.jupyter.transport import KernelEnded
 from pisces.kernels.zmq.channels import Channels
@@ -142,6 +144,31 @@ async def test_output_that_nobody_takes_does_not_keep_the_loop_busy(
         await anyio.lowlevel.checkpoint()
     assert looks < 20
     await client.prints("later")
+
+
+class Recording(ZmqTransport):
+    """Remembers every message."""
+
+    def __init__(self, spec: LaunchSpec) -> None:
+        super().__init__(spec)
+        self.said: list[Message] = []
+
+    async def receive(self) -> Message:
+        self.said.append(await super().receive())
+        return self.said[-1]
+
+
+@pytest.mark.parametrize("kernelspec", ["", "python3"])
+async def test_a_kernel_says_nothing_to_the_user_by_itself(
+    make_spec: MakeSpec, jupyter_python: str, kernelspec: str
+) -> None:
+    transport = Recording(make_spec(kernelspec, interpreter=jupyter_python))
+    await transport.open(Deadline.after(PATIENCE))
+    client = RawClient(transport)
+    await client.meet()
+    await client.run("")
+    await transport.shutdown()
+    assert text(transport.said, "stderr") + text(transport.said) == ""
 
 
 async def test_a_transport_that_was_not_opened_says_so(make_spec: MakeSpec) -> None:

@@ -11,6 +11,9 @@ from pisces.errors import KernelStartError
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.zmq.kernelspecs import KernelSpecInfo, find
 
+_LAUNCHER: Final = "ipykernel_launcher"
+_QUIET: Final = {"PYDEVD_DISABLE_FILE_VALIDATION": "1"}
+"""Or ipykernel's debugger, which nobody uses here, complains to the user about how Python was started."""
 _MISSING: Final = re.compile(r"No module named '?(ipykernel_launcher|ipykernel)'?\b")
 _TAKEN: Final = re.compile(r"address (is )?already in use|EADDRINUSE", re.IGNORECASE)
 
@@ -43,11 +46,13 @@ class Recipe(msgspec.Struct, frozen=True):
         """What to run."""
         if self.kernelspec is not None:
             return self.kernelspec.command(connection_file, self.spec.interpreter)
-        return (self.spec.interpreter, "-m", "ipykernel_launcher", "-f", connection_file)
+        return (self.spec.interpreter, "-m", _LAUNCHER, "-f", connection_file)
 
     def environment(self) -> dict[str, str]:
         """With which environment."""
         env = dict(self.spec.env) if self.kernelspec is None else self.kernelspec.environment(self.spec.env)
+        if self.kernelspec is None or _LAUNCHER in self.kernelspec.argv:
+            env = {**_QUIET, **env}
         return {**env, **self.spec.injected}
 
 

@@ -144,7 +144,7 @@ def test_without_a_kernelspec_it_is_the_ipykernel_of_the_interpreter() -> None:
     recipe = recipe_for(LaunchSpec("/p/bin/python", "/", {"A": "1"}), {})
     assert recipe.command("c.json") == ("/p/bin/python", "-m", "ipykernel_launcher", "-f", "c.json")
     assert (recipe.listens_on_files, recipe.wants_message) == (True, False)
-    assert recipe.environment() == {"A": "1"}
+    assert recipe.environment() == {"A": "1", "PYDEVD_DISABLE_FILE_VALIDATION": "1"}
 
 
 @pytest.mark.parametrize(
