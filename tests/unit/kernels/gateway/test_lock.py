@@ -10,7 +10,7 @@ import pytest
 
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.gateway import lock
+from pisces.kernels.gateway import lock, lock_file
 from pisces.kernels.gateway.lock import HeldLock, hold
 from pisces.kernels.gateway.lock_file import STALE_SECONDS, LockFile, LockLost
 from tests.fakes.drive import eventually
@@ -76,6 +76,25 @@ async def test_many_threads_that_find_a_hung_holder_at_once_get_the_lock_one_aft
     assert overlaps == []
     assert not hung.holds()
     hung.release()
+
+
+async def test_nobody_gets_the_lock_while_another_takes_it_over(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hung, first, second = LockFile(path), LockFile(path), LockFile(path)
+    assert hung.try_acquire(time.monotonic() - STALE_SECONDS - 10)
+    read = lock_file._read
+    got: list[bool] = []
+
+    def meanwhile(descriptor: int) -> lock_file.Beat | None:
+        said = read(descriptor)
+        if not got:
+            got.append(True)
+            got.append(second.try_acquire())
+        return said
+
+    monkeypatch.setattr(lock_file, "_read", meanwhile)
+    assert first.try_acquire()
+    assert got == [True, False]
+    assert [view.holds() for view in (hung, first, second)] == [False, True, False]
 
 
 async def test_a_wait_ends_with_the_deadline_and_names_the_holder(path: Path) -> None:
