@@ -53,7 +53,7 @@ class PythonSettings(_Group, frozen=True):
     backend: Annotated[
         Literal["auto", "native", "gateway", "zmq"],
         Meta(
-            description="Which kind of kernel runs the code; auto is an external gateway where one is named, else native."
+            description="Which kind of kernel runs the code; auto: an external gateway where one is named, else native."
         ),
     ] = "auto"
     shared_gateway: Annotated[

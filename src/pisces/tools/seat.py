@@ -8,6 +8,7 @@ from typing import Final
 import msgspec
 
 from pisces.environment.interpreter import Interpreter
+from pisces.environment.secret_names import has_denied_ending
 from pisces.errors import DeadlineExceeded, InterpreterError, InvalidCall
 from pisces.kernels.base import LaunchSpec, Offering
 from pisces.kernels.deadline import Deadline
@@ -56,7 +57,7 @@ async def find_seat(services: Services, kernel: str | None, stop: StopSignal, de
     """
     choice = services.backend_choice
     if choice.name == "external":
-        return _elsewhere(choice, kernel)
+        return _elsewhere(services, choice, kernel)
     there: Mapping[str, str] = {}
     if kernel is not None and not is_interpreter(kernel):
         found = await kernelspecs(services, stop, deadline)
@@ -117,7 +118,7 @@ async def kernelspec_seat(services: Services, name: str, stop: StopSignal, deadl
     """The seat of a kernel that is known by its kernelspec; None if the call was stopped first."""
     choice = services.backend_choice.for_kernelspecs()
     if choice.name == "external":
-        return _elsewhere(choice, name)
+        return _elsewhere(services, choice, name)
     interpreter = await _interpreter(services, None, stop, deadline)
     if interpreter is None:
         return None
@@ -135,14 +136,20 @@ def labels_of(services: Services, kernel: str) -> tuple[str, ...]:
     return kernel, path, _SPEC_LABEL.format(kernel.lower()), f"{services.backend_choice.url} {kernel}"
 
 
-def _elsewhere(choice: BackendChoice, kernel: str | None) -> Seat:
+def _elsewhere(services: Services, choice: BackendChoice, kernel: str | None) -> Seat:
     if kernel is not None and (os.sep in kernel or kernel.startswith("~")):
         raise InvalidCall(
             f"Wrong value for `kernel`: an external gateway has no interpreter {kernel!r}",
             hint="Give the name of one of its kernelspecs, or leave `kernel` out.",
         )
     label = f"{choice.url} {kernel}" if kernel else choice.url
-    return Seat(choice, label, LaunchSpec(label, "", {}, kernelspec=kernel or ""))
+    # By these Enterprise Gateway is told what a kernel gets: memory, processors, a namespace.
+    wishes = {name: value for name, value in services.environ.items() if _is_wish(name)}
+    return Seat(choice, label, LaunchSpec(label, "", wishes, kernelspec=kernel or ""))
+
+
+def _is_wish(name: str) -> bool:
+    return name.startswith("KERNEL_") and not has_denied_ending(name)
 
 
 def _spec(services: Services, interpreter: Interpreter, *, kernelspec: str = "") -> LaunchSpec:
