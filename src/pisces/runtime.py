@@ -116,7 +116,7 @@ class Runtime:
     async def __aenter__(self) -> Self:
         python = self.settings.python
         idle = max(python.idle_timeout, _LEAST_IDLE)
-        self._backends = Backends(self.paths, idle=idle, given=self._given_backend)
+        self._backends = Backends(self.paths, idle=idle, cull=python.named_idle_timeout, given=self._given_backend)
         most = python.max_sessions
         self._pool = SessionPool(
             max_kernels=_AUTO_KERNELS if most == "auto" else dict.fromkeys(_AUTO_KERNELS, most),

@@ -56,10 +56,14 @@ class BackendChoice(msgspec.Struct, frozen=True):
 class Backends:
     """The backends of one runtime, each made when it is first asked for."""
 
-    def __init__(self, paths: Paths, *, idle: float, given: Backend | None = None) -> None:
-        """What kernels share is given up after `idle` seconds without any; `given` takes the place of all others."""
+    def __init__(self, paths: Paths, *, idle: float, cull: float, given: Backend | None = None) -> None:
+        """What kernels share is given up after `idle` seconds without any; `given` takes the place of all others.
+
+        A kernel that was left on our own gateway, and that nobody has come back to for `cull` seconds, is ended there.
+        """
         self._paths = paths
         self._idle = idle
+        self._cull = cull
         self._given = given
         self._made: dict[BackendChoice, Backend] = {}
 
@@ -86,7 +90,7 @@ class Backends:
             case "zmq":
                 options = {}
             case "gateway":
-                options = {"paths": self._paths, "idle": self._idle, "shared": choice.shared}
+                options = {"paths": self._paths, "idle": self._idle, "cull": int(self._cull), "shared": choice.shared}
             case "external":
                 options = {"url": choice.url, "token": choice.token}
         return factory(**options)
