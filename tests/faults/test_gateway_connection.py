@@ -154,7 +154,7 @@ async def test_output_that_was_under_way_when_the_connection_broke_is_said_to_be
         proxy.swallowing = True
         lost.touch()
         await eventually(lambda: proxy.swallowed > 0)
-        await proxy.cut()
+        await cut(proxy, server, kernel)
         proxy.swallowing = False
         go.touch()
         ran = await running.finish()
@@ -449,3 +449,24 @@ async def test_a_kernel_that_does_not_answer_in_time_when_its_client_returns_is_
     assert await value(found, "x") == "3"
     await found.shutdown()
     await backend.aclose()
+
+
+async def test_a_kill_is_told_at_once_to_whoever_tries_to_connect(
+    kernel_gateway: Server, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(link_module, "_TRY_CAP", 600.0)
+    monkeypatch.setattr(link_module, "_TRIES_CAP", 600.0)
+    async with behind_proxy(kernel_gateway) as (kernel, proxy):
+        running = await begin(kernel, "import time; print('on', flush=True); time.sleep(600)")
+        await running.prints("on\n")
+        proxy.stall()  # Who connects waits, and is not refused.
+        await proxy.cut()
+        tries = proxy.accepted
+        with anyio.fail_after(7):  # One attempt goes on for 10 seconds.
+            async with anyio.create_task_group() as group:
+                group.start_soon(running.finish)
+                await eventually(lambda: proxy.accepted > tries)
+                await kernel.kill()
+        ran = await running.finish()
+        assert (ran.done.status, ran.done.state) == ("disconnected", "unknown")
+        proxy.go_on()

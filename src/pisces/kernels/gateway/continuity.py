@@ -25,7 +25,7 @@ class Continuity:
 
     def __init__(self, client: str) -> None:
         self.loss = ""
-        """Why no answer of the running cell is waited for; empty while one is."""
+        """Why the running cell will never be answered; empty while it may be."""
         self.replaced = False
         """Whether another process than before answers: what the kernel knew is gone."""
         self.missing = False

@@ -31,7 +31,7 @@ def reason_of(error: BaseException) -> str:
         if isinstance(found, OSError) and found.errno:
             return os.strerror(found.errno)  # asyncio puts words of its own in its place.
         found = _beneath(found)
-    return str(error) or type(error).__name__
+    return str(error) or "the connection broke"
 
 
 def _beneath(error: BaseException) -> BaseException | None:

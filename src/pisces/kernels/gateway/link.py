@@ -54,6 +54,8 @@ class KernelLink:
         self._connecting = anyio.Lock()
         self._tried = 0.0
         self._pause = 0.0
+        self._attempt: anyio.CancelScope | None = None
+        self._lost = ""
         self._reconnected = False
         self._malformed = 0
 
@@ -75,6 +77,7 @@ class KernelLink:
     async def send(self, message: Message) -> None:
         """Send a message. Raises `KernelEnded` or `LinkLost`."""
         if message.type == "execute_request":
+            self._lost = ""
             await self._make_sure()
         while True:
             made = await self._connected()
@@ -102,7 +105,8 @@ class KernelLink:
             if message is not None:
                 return message
             self._living()
-            if loss := self._continuity.take_loss():
+            if loss := self._lost or self._continuity.take_loss():
+                self._lost = ""
                 raise LinkLost(loss)
             await self._wait()
 
@@ -135,8 +139,7 @@ class KernelLink:
         """Until a frame is there, or something else has changed."""
         made = self._socket
         if made is None or made.closed:
-            await self._connected()
-            self._reconnected = True
+            self._reconnected = await self._try_to_connect() is not None
             return
         with anyio.move_on_after(_SILENCE):
             await made.wait()
@@ -192,24 +195,33 @@ class KernelLink:
     async def _connected(self) -> WebSocket:
         """The connection, made again if it broke. Raises `KernelEnded` or `LinkLost`."""
         while True:
-            self._living()
-            made = self._socket
-            if made is not None and not made.closed:
+            made = await self._try_to_connect()
+            if made is not None:
                 return made
+
+    async def _try_to_connect(self) -> WebSocket | None:
+        """The connection, or None after one attempt at it. Raises `KernelEnded` or `LinkLost`."""
+        self._living()
+        made = self._socket
+        if made is None or made.closed:
             async with self._connecting:
                 if self._socket is made:
                     await self._try_again()
+            made = self._socket
+        return None if made is None or made.closed else made
 
     async def _try_again(self) -> None:
         began = anyio.current_time()
         try:
-            # Also when it was there for a moment: a server that drops every connection is not asked all the time.
-            await anyio.sleep(self._pause)
-            self._pause = min(max(2 * self._pause, _FIRST_PAUSE), _LONGEST_PAUSE)
-            await self._reconnect()
+            with anyio.CancelScope() as self._attempt:
+                # Also when it was there for a moment: a server that drops every connection is not asked all the time.
+                await anyio.sleep(self._pause)
+                self._pause = min(max(2 * self._pause, _FIRST_PAUSE), _LONGEST_PAUSE)
+                await self._reconnect()
         except (GatewayError, NotConnected, DeadlineExceeded) as error:
             await self._failed(error)
         finally:
+            self._attempt = None
             self._tried += anyio.current_time() - began
 
     async def _reconnect(self) -> None:
@@ -246,6 +258,12 @@ class KernelLink:
     def end(self, how: ProcessExit) -> None:
         """The kernel has ended: whoever receives is told, after what the kernel had said."""
         self.ended = self.ended or how
+        self._wake()
+
+    def _wake(self) -> None:
+        """Have whoever waits, or tries to connect, look again."""
+        if self._attempt is not None:
+            self._attempt.cancel()
         if self._socket is not None:
             self._socket.wake()
 
@@ -256,7 +274,8 @@ class KernelLink:
 
     def lose(self, why: str) -> None:
         """Nothing more can be done about the cell that runs: whoever receives is told."""
-        self._continuity.loss = why
+        self._lost = why
+        self._wake()
 
     async def close(self) -> None:
         """Close the connection. It is not made again if `end` was called before."""
