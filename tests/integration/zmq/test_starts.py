@@ -18,7 +18,6 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.zmq.transport import ZmqTransport
 from tests.fakes.drive import PATIENCE
 from tests.integration.zmq.conftest import InstallKernel, MakeSpec, Start
-from tests.integration.zmq.raw import RawClient
 from tests.leftovers import open_descriptors
 
 pytestmark = pytest.mark.usefixtures("nothing_is_left")
@@ -188,15 +187,16 @@ async def test_a_kernel_that_wants_to_be_asked_gets_no_signal(start: Start, inst
     await client.transport.shutdown()
 
 
-async def test_kernels_of_other_languages_run(jupyter_python: str, make_spec: MakeSpec) -> None:
-    for name, code in (("bash", "echo $((40 + 2))"), ("deno", "console.log(40 + 2)")):
-        transport = ZmqTransport(make_spec(name, interpreter=jupyter_python))
-        await transport.open(Deadline.after(PATIENCE))
-        client = RawClient(transport)
-        await client.meet()
-        said = await client.run(code)
-        assert "".join(message.content["text"] for message in said if message.type == "stream") == "42\n"
-        await transport.shutdown()
+@pytest.mark.parametrize(
+    ("name", "code", "kind"), [("bash", "echo $((40 + 2))", "stream"), ("deno", "40 + 2", "execute_result")]
+)
+async def test_kernels_of_other_languages_run(
+    jupyter_python: str, start: Start, name: str, code: str, kind: str
+) -> None:
+    client = await start(name, interpreter=jupyter_python)
+    (shown,) = [message.content for message in await client.run(code) if message.type == kind]
+    assert "42" in json.dumps(shown)
+    await client.transport.shutdown()
 
 
 @pytest.mark.parametrize("free", [0, 3, 10, 20])

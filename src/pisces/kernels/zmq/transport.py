@@ -21,7 +21,10 @@ from pisces.kernels.zmq.process import KernelProcess, Launch
 from pisces.model.events import ProcessExit
 
 _START_CAP: Final = 60.0
-_SHUTDOWN_CAP: Final = 1.0
+_SHUTDOWN_CAP: Final = 5.0
+"""For what was registered for the end: a kernel that is idle takes a tenth of a second, where the machine is."""
+_BUSY_SHUTDOWN_CAP: Final = 1.0
+"""For one that runs a cell, and so sees the request only afterwards."""
 _LAST_MESSAGES_CAP: Final = 1.0
 _PORT_ATTEMPTS: Final = 3
 _BATCH: Final = 64
@@ -46,6 +49,8 @@ class ZmqTransport:
         """What came before the channels were closed and has not been asked for yet."""
         self._heard = False
         self._executed = False
+        self._running = ""
+        """The request whose reply has not been read yet."""
         self._in_a_row = 0
         self.client = uuid4().hex
 
@@ -122,9 +127,11 @@ class ZmqTransport:
         if self._channels is None or self._channels.closed or self.ended is not None:
             raise self._gone()
         assert self._process is not None
-        if not self._executed and message.type == "execute_request":
-            self._executed = True
-            self._process.count_memory_from_here()
+        if message.type == "execute_request":
+            self._running = message.id
+            if not self._executed:
+                self._executed = True
+                self._process.count_memory_from_here()
         self._channels.send(message)
         self._wake()
 
@@ -153,6 +160,8 @@ class ZmqTransport:
         message = self._channels.receive()
         if message is not None:
             self._heard = True
+            if message.channel == "shell" and message.parent == self._running:
+                self._running = ""
         return message
 
     async def interrupt(self) -> bool:
@@ -177,7 +186,7 @@ class ZmqTransport:
             process, channels = self._process, self._channels
             if process is not None and channels is not None and not channels.closed and channels.connected:
                 channels.send(MessageMaker(self.client).shutdown())
-                with anyio.move_on_after(_SHUTDOWN_CAP):
+                with anyio.move_on_after(_BUSY_SHUTDOWN_CAP if self._running else _SHUTDOWN_CAP):
                     await process.exited.wait()
             await self.kill()
 
