@@ -11,6 +11,9 @@ import msgspec
 
 from bench import big_output, first_result, many_prints, round_trip, start_up
 from bench.facts import gather_facts
+from bench.jupyter import output as jupyter_output
+from bench.jupyter import round_trip as jupyter_round_trip
+from bench.jupyter import start as jupyter_start
 from bench.report import Measurement, Report
 from bench.sandbox import Sandbox
 from bench.state import blocked, cell_cost, come_and_go, crash, idle_memory, new_session, undo_and_branch
@@ -31,6 +34,10 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "undo-branch": undo_and_branch.measure,
     "idle-memory": idle_memory.measure,
     "come-and-go": come_and_go.measure,
+    "jupyter-round-trip": jupyter_round_trip.measure,
+    "jupyter-output": jupyter_output.measure,
+    "jupyter-messages": jupyter_output.measure_messages,
+    "jupyter-start": jupyter_start.measure,
 }
 
 

@@ -5,7 +5,7 @@ from typing import Literal
 
 import msgspec
 
-Unit = Literal["s", "ms", "µs", "MB", "", "count", "yes/no"]
+Unit = Literal["s", "ms", "µs", "MB", "", "count", "%", "yes/no"]
 
 
 class Column(msgspec.Struct, frozen=True):

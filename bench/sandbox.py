@@ -10,6 +10,7 @@ from typing import Self
 
 ROOT = Path(__file__).parents[1]
 _WITH_NUMPY = ROOT / ".envs" / "ipython" / "bin" / "python"
+_WITH_JUPYTER = ROOT / ".envs" / "jupyter" / "bin" / "python"
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 
 
@@ -26,6 +27,8 @@ class Sandbox:
         """The same Python without any package."""
         self.numpy = str(_WITH_NUMPY) if _WITH_NUMPY.exists() else None
         """A Python with IPython and numpy, where `make environments` has made it."""
+        self.jupyter = str(_WITH_JUPYTER) if _WITH_JUPYTER.exists() else None
+        """A Python with ipykernel and Kernel Gateway, where `make environments` has made it."""
 
     def __enter__(self) -> Self:
         self.home.mkdir()

@@ -17,9 +17,13 @@ _ANSWER_SECONDS = 60.0
 class SubjectProcess:
     """A host process of its own for one subject, from its start to its confirmed end."""
 
-    def __init__(self, sandbox: Sandbox, *subject: str) -> None:
+    def __init__(
+        self, sandbox: Sandbox, *subject: str, host: tuple[str, str] = (sys.executable, "bench.subjects.serve")
+    ) -> None:
+        """`host` is the interpreter and the module that take the orders."""
+        interpreter, module = host
         self._process = subprocess.Popen(
-            [sys.executable, "-m", "bench.subjects.serve", *subject],
+            [interpreter, "-m", module, *subject],
             cwd=ROOT,
             env=sandbox.environ,
             stdin=subprocess.PIPE,

@@ -2,7 +2,7 @@
 
 from bench.report import Facts, Measurement, Report, Unit
 
-_DECIMALS: dict[Unit, int] = {"s": 2, "µs": 0, "MB": 1, "": 1, "count": 0}
+_DECIMALS: dict[Unit, int] = {"s": 2, "µs": 0, "MB": 1, "": 1, "count": 0, "%": 1}
 _MET = {True: "met", False: "MISSED", None: "not measured"}
 
 

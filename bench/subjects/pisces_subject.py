@@ -10,8 +10,12 @@ from pisces import Runtime, ToolResult
 class PiscesSubject:
     """The whole tool: parameters, session, kernel, output, result."""
 
-    def __init__(self, interpreter: str, checkpoint: str = "auto") -> None:
-        self._settings = {"python.interpreter": interpreter, "python.checkpoint": checkpoint}
+    def __init__(self, interpreter: str, checkpoint: str = "auto", backend: str = "native") -> None:
+        self._settings = {
+            "python.interpreter": interpreter,
+            "python.checkpoint": checkpoint,
+            "python.backend": backend,
+        }
         self._stack = AsyncExitStack()
         self._runtime: Runtime | None = None
         self._printed: ToolResult | None = None

@@ -1,6 +1,7 @@
 """The host process of one subject: takes orders on standard input, answers with what it measured, one JSON a line.
 
-python -m bench.subjects.serve (pisces INTERPRETER [CHECKPOINT] | ipykernel | pipe BUFFER_BYTES)
+python -m bench.subjects.serve (pisces INTERPRETER [CHECKPOINT [BACKEND]] | pisces-external INTERPRETER [OPTION]... |
+                                ipykernel | pipe BUFFER_BYTES)
 """
 
 import gc
@@ -21,6 +22,10 @@ def make_subject(kind: str, *arguments: str) -> Subject:
         from bench.subjects.pisces_subject import PiscesSubject
 
         return PiscesSubject(*arguments)
+    if kind == "pisces-external":
+        from bench.jupyter.on_stock import OnStockSubject
+
+        return OnStockSubject(*arguments)
     if kind == "ipykernel":
         from bench.subjects.ipykernel_subject import IpykernelSubject
 
@@ -29,7 +34,7 @@ def make_subject(kind: str, *arguments: str) -> Subject:
         from bench.subjects.pipe_subject import PipeSubject
 
         return PipeSubject(*arguments)
-    raise ValueError(f"there is no subject {kind!r}: choose pisces, ipykernel or pipe")
+    raise ValueError(f"there is no subject {kind!r}: choose pisces, pisces-external, ipykernel or pipe")
 
 
 async def _round_trips(subject: Subject, count: int) -> list[float]:

@@ -14,7 +14,7 @@ import msgspec
 from bench.state.hosts.timing import hand_over
 from pisces.kernels.base import Checkpointing, ExecuteRequest, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.registry import make_backend
+from pisces.kernels.native.backend import NativeBackend
 from pisces.model.events import Done, Stream
 
 _HEAPS = {
@@ -40,7 +40,7 @@ def fork():
 
 
 async def _main(interpreter: str, heap: str, count: int) -> None:
-    backend = make_backend("native", idle=_SECONDS)
+    backend = NativeBackend(idle=_SECONDS)
     kernel = backend.kernel(LaunchSpec(interpreter, cwd="/", env=dict(os.environ)))
     try:
         await kernel.start(Deadline.after(_SECONDS))
