@@ -13,9 +13,10 @@ import msgspec
 from pisces.cli.findings import Finding
 from pisces.environment.interpreter import Interpreter
 from pisces.environment.kernel_environment import kernel_environment
-from pisces.errors import PiscesError
+from pisces.errors import PiscesError, SettingsError
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.external import ExternalGateway
+from pisces.kernels.gateway.flavors import Flavor
 from pisces.kernels.gateway.launch import GUEST, not_installed
 from pisces.kernels.gateway.lock import describe_holder
 from pisces.kernels.gateway.lock_file import STALE_SECONDS
@@ -41,7 +42,10 @@ async def examine_gateway(
     interpreter: Interpreter | None, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
 ) -> Finding:
     """Look at the gateway that kernels would run on, if they did. Nothing is started."""
-    choice = BackendChoice.of(loaded.settings.python, loaded.switches)
+    try:
+        choice = BackendChoice.of(loaded.settings.python, loaded.switches)
+    except SettingsError as error:
+        return Finding(name=_NAME, status="problem", summary=str(error), fix=error.hint, blocks=True)
     if loaded.switches.gateway_url:
         return await _examine_external(choice, loaded, deadline)
     if choice.name == "gateway" and not choice.shared:
@@ -70,7 +74,8 @@ async def _examine_external(choice: BackendChoice, loaded: LoadedSettings, deadl
         return Finding(name=_NAME, status="problem", summary=str(error), fix=error.hint, blocks=needed)
     finally:
         await gateway.aclose()
-    version = f" {kind.version}" if kind.version else ""
+    of_server = "Jupyter Server " if kind.flavor is Flavor.KERNEL_GATEWAY else ""
+    version = f" ({of_server}{kind.version})" if kind.version else ""
     specs = ", ".join(sorted(offered.kernelspecs)) or "none"
     unused = () if needed else ("It is not used: python.backend is not auto or gateway.",)
     return Finding(

@@ -1,8 +1,11 @@
-"""One call of the `session` tool in the background host, and what is shown of it. No host is started for it."""
+"""One call of the `session` tool in the background host, and what is shown of it.
+
+A host is started for it only where the kernel of the session was left on a gateway by an earlier one.
+"""
 
 import os
-from collections.abc import Mapping
-from typing import Any, Final
+from collections.abc import Collection, Mapping
+from typing import TYPE_CHECKING, Any, Final
 
 import click
 import msgspec
@@ -14,8 +17,12 @@ from pisces.cli.signals import StopSignals
 from pisces.errors import PiscesError
 from pisces.host.client import HostClient, HostEnding, HostGone, HostSilent
 from pisces.host.protocol import Call, Place
-from pisces.host.start import OtherVersion, find_host
+from pisces.host.start import OtherVersion, find_host, have_host
 from pisces.model.results import TextBlock, ToolResult
+from pisces.settings.paths import Paths
+
+if TYPE_CHECKING:
+    from pisces.sessions.kernel_records import KernelRecord
 
 _NO_HOST: Final = "There is no session: the background host is not running."
 
@@ -31,7 +38,10 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bo
     """Do something about a session, show the answer, and return the exit code. Raises `NoHost`."""
     client = _host()
     if client is None:
-        raise NoHost
+        name = params.get("session")
+        if not any(record.session.id == name for record in _left_on_gateways()):
+            raise NoHost
+        client = have_host(os.environ)
     raw, signalled = _call(client, action, params)
     _print(raw, as_json=as_json)
     return signalled or _exit_code(msgspec.json.decode(raw), cancels=cancels)
@@ -43,10 +53,29 @@ def list_all(*, as_json: bool) -> int:
     if client is None:
         nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
         _print(msgspec.json.encode(nothing), as_json=as_json)
+        _tell_left((), as_json=as_json)
         return 0
+    there = [line.name for line in client.hello.sessions]
     raw, signalled = _call(client, "list", {})
     _print(raw, as_json=as_json)
+    _tell_left(there, as_json=as_json)
     return signalled or 0
+
+
+def _tell_left(there: Collection[str], *, as_json: bool) -> None:
+    """Name the sessions that no host has, but whose kernels were left on a gateway."""
+    for record in () if as_json else _left_on_gateways():
+        if record.session.id not in there:
+            click.echo(f"{record.session.id}: left on {record.ticket.place}; in {record.session.cwd}")
+
+
+def _left_on_gateways() -> "list[KernelRecord]":
+    folder = Paths.locate(os.environ).kernels
+    if not folder.is_dir():
+        return []  # As a rule; it costs nothing to see.
+    from pisces.sessions.kernel_records import KernelRecords
+
+    return KernelRecords(folder).all()
 
 
 def close_all(*, as_json: bool) -> int:

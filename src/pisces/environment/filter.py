@@ -35,6 +35,9 @@ ALLOWED_NAMES: Final = (
 )
 ALLOWED_PREFIXES: Final = ("LC_", "XDG_", "PI_")
 
+PLAIN_MPLBACKEND: Final = "Agg"
+"""Draws figures for whoever shows them."""
+
 NON_INTERACTIVE: Final[Mapping[str, str]] = {
     "GIT_EDITOR": "true",
     "GIT_TERMINAL_PROMPT": "0",
@@ -43,7 +46,7 @@ NON_INTERACTIVE: Final[Mapping[str, str]] = {
     "PIP_NO_INPUT": "1",
     "DEBIAN_FRONTEND": "noninteractive",
     "PYTHONUNBUFFERED": "1",
-    "MPLBACKEND": "Agg",
+    "MPLBACKEND": PLAIN_MPLBACKEND,
 }
 """Nobody can answer a pager, an editor or a prompt in a kernel; figures are drawn, and shown by the guest."""
 

@@ -15,9 +15,9 @@ import warnings
 from binascii import b2a_base64
 from datetime import datetime
 
-from . import stdin
+from . import jupyter_loop, stdin
 from .json_safe import json_safe
-from .jupyter_streams import OrderedStreams
+from .jupyter_streams import OrderedStreams, drop_nothing
 from .variables import NamespaceWatch
 
 TYPE_CHECKING = False
@@ -56,10 +56,13 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
                 f"The folder {cwd} is not there where the kernel runs; cells begin in {os.getcwd()}."
             )
     _trace_crashes()
+    jupyter_loop.prepare()
+    drop_nothing(shell)
     if "" not in sys.path:
         sys.path.insert(0, "")
     _show_figures()
     _refuse_input(shell)
+    _show_no_frame_of_ours(shell)
     _pack_anything(shell)
     shell.ask_exit = _leave
     warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
@@ -143,6 +146,20 @@ def _forget_output(shell: Any) -> None:
     """Newer IPython keeps all that cells print, for ever: a hundred megabytes of it, if need be."""
     if hasattr(shell, "_tee"):
         shell._tee = lambda channel: contextlib.nullcontext()
+
+
+def _show_no_frame_of_ours(shell: Any) -> None:
+    """The user's line asked for input, as far as the user can see. IPython hides any frame but the last."""
+
+    def show(shell: Any, kind: Any, error: Any, traceback: Any, tb_offset: Any = None) -> None:
+        last = traceback
+        while last is not None and last.tb_next is not None:
+            if last.tb_next.tb_frame.f_globals.get("__package__") == __package__:
+                last.tb_next = None
+            last = last.tb_next
+        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+
+    shell.set_custom_exc((stdin.StdinNotSupported,), show)
 
 
 def _leave(*_: Any) -> None:

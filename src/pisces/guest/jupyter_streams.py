@@ -1,4 +1,4 @@
-"""The standard streams of ipykernel, in order: prints, child processes and C code, in messages of bounded size.
+"""The standard streams of ipykernel, whole and in order: prints, child processes and C code, in bounded messages.
 
 ipykernel reads what child processes write in a thread of its own, in no order with what Python prints, and puts all
 that is printed within 0.2 s into one message, however much that is. Here whoever prints first takes in what children
@@ -29,6 +29,7 @@ class _Captured:
         self.descriptor = descriptor
         self.pipe = pipe
         self.write = stream.write
+        self.send = stream.flush
         self.gathered = 0
         self.decoder = codecs.getincrementaldecoder("utf-8")("replace")
 
@@ -39,7 +40,10 @@ class _Captured:
         except OSError:
             return False  # Nothing there, or gone.
         if data:
+            # The thread that reads may be another one than the one that prints, and ipykernel keeps their texts apart.
+            self.flush()
             self.put(self.decoder.decode(data))
+            self.flush()
         return bool(data)
 
     def finish(self) -> None:
@@ -49,11 +53,18 @@ class _Captured:
             self.put(rest)
 
     def put(self, text: str) -> None:
-        self.write(text)
-        self.gathered += len(text)
-        if self.gathered > _GATHERED:
+        for start in range(0, len(text), _GATHERED):
+            piece = text[start : start + _GATHERED]
+            self.write(piece)
+            self.gathered += len(piece)
+            if self.gathered > _GATHERED:
+                self.flush()
+
+    def flush(self) -> None:
+        """Have what was written sent, if anything was: waiting for the thread that sends costs as much as a cell."""
+        if self.gathered:
             self.gathered = 0
-            self.stream.flush()
+            self.send()
 
 
 class OrderedStreams:
@@ -61,6 +72,9 @@ class OrderedStreams:
 
     def __init__(self, captured: list[_Captured]) -> None:
         self._captured = captured
+        self._pipes = select.poll()
+        for one in captured:
+            self._pipes.register(one.pipe, select.POLLIN)
         self._last = captured[0]
         self._lock = threading.RLock()
         self._owner = os.getpid()
@@ -91,7 +105,16 @@ class OrderedStreams:
                 one.put(text if text.isascii() else _printable(text))
             return len(text)
 
+        def flush() -> None:
+            if os.getpid() == self._owner:
+                with self._lock:
+                    self._take_in()  # A display flushes first: what a child wrote before it stands before it.
+                    one.flush()
+            else:
+                one.send()
+
         one.stream.write = write
+        one.stream.flush = flush
         one.stream.fileno = lambda: one.descriptor
 
     def watch(self) -> None:
@@ -107,8 +130,7 @@ class OrderedStreams:
         with self._lock:
             self._take_in()
             for one in self._captured:
-                one.gathered = 0
-                one.stream.flush()
+                one.flush()
 
     def settle(self) -> None:
         """At the end of a cell: what C code holds back, what children wrote, what Python printed."""
@@ -121,21 +143,31 @@ class OrderedStreams:
                 self.flush()
 
     def _take_in(self) -> None:
-        reading = True
-        while reading:
+        while ready := self._pipes.poll(0):
             reading = False
+            readable = {pipe for pipe, _ in ready}
             for one in self._captured:
-                if select.select([one.pipe], [], [], 0)[0]:
+                if one.pipe in readable:
                     self._turn_to(one)
                     reading |= one.read()
+            if not reading:
+                return
 
     def _turn_to(self, one: _Captured) -> None:
         """What was written to the other stream goes first."""
         if self._last is not one:
-            if self._last.gathered:
-                self._last.gathered = 0
-                self._last.stream.flush()
+            self._last.flush()
             self._last = one
+
+
+def drop_nothing(shell: Any) -> None:
+    """Have the kernel keep what nobody has taken yet: it would drop all beyond 1,000 messages, without a word."""
+    thread = getattr(getattr(shell, "kernel", None), "iopub_thread", None)
+    if thread is not None:
+        import zmq
+
+        # Only the thread that uses the socket may touch it.
+        thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
 
 
 def _take_over(stream: Any) -> _Captured | None:

@@ -3,7 +3,9 @@
 from collections.abc import Sequence
 
 import anyio
+import msgspec
 
+from pisces.errors import InvalidCall
 from pisces.host.connection import Connection
 from pisces.host.homes import Homes
 from pisces.host.losses import Losses, with_loss
@@ -11,9 +13,10 @@ from pisces.host.protocol import Call, Cancel, NotUnderstood, Output, Piece, Ses
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
+from pisces.sessions.key import SessionKey
 from pisces.sessions.progress import OnOutput
 from pisces.sessions.transcript import OutputPiece
-from pisces.tools.base import CallContext
+from pisces.tools.base import CallContext, error_result
 from pisces.tools.python import DEFAULT_SESSION
 
 OWNER = "command line"
@@ -101,7 +104,12 @@ class HostCalls:
 
     async def _manage(self, call: Call, context: CallContext) -> ToolResult:
         """A call about sessions, not in one."""
-        name, before = str(call.params.get("session", "")), self.names
+        name = str(call.params.get("session", ""))
+        if name and name not in self.names and (left := self._runtime.records.of(name)) is not None:
+            failed = await self._bring_back(left, call, context)
+            if failed is not None:
+                return failed
+        before = self.names
         result = await self._runtime.tool(call.tool, call.params, context=context)
         if name in before and name not in self.names:
             self._homes.leave(name)
@@ -111,6 +119,25 @@ class HostCalls:
         if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
             result = _with_notice(result, f"{why}.")
             self._losses.told(name)
+        return result
+
+    async def _bring_back(self, left: SessionKey, call: Call, context: CallContext) -> ToolResult | None:
+        """Have a session again whose kernel an earlier host left on its gateway; what there is to say if that fails.
+
+        It is given up if it was to be closed: then there is nothing that could be.
+        """
+        nothing = msgspec.structs.replace(call, tool="python", params={"session": left.id, "code": ""}, stream=False)
+        try:
+            result = await self._dispatch(nothing, context)
+        except InvalidCall as error:
+            result = error_result(error.explain())
+        if not result.is_error:
+            return None
+        if call.params.get("action") == "close":
+            self._runtime.records.forget(left)
+            self._losses.told(left.id)
+            note = f"Session {left.id!r} is given up. Its kernel was left where it was, and may still be there."
+            return _with_notice(result, note)
         return result
 
 

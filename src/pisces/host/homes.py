@@ -13,12 +13,14 @@ import msgspec
 
 from pisces.errors import InvalidCall
 from pisces.host.protocol import Place, printable, unpack_environ
+from pisces.kernels.registry import BackendChoice
 from pisces.runtime import Runtime, working_folder
 from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
 from pisces.tools.base import Tool
 
-_FIXED = {"python.interpreter": "interpreter", "python.backend": "backend"}
+_BACKEND = "python.backend"
+_FIXED = {"python.interpreter": "interpreter", _BACKEND: "backend"}
 """Settings of a session that stay as they were: what else they would mean is another session."""
 _REMEMBERED = 1000
 
@@ -98,15 +100,34 @@ class Homes:
     def _make(self, place: Place, left: SessionKey | None, kernel: str | None) -> Home:
         """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
+        settings = place.settings
         if left is not None:
             cwd = Path(left.cwd) if os.path.isdir(left.cwd) else cwd
             kernel = kernel or left.kernelspec or None
-        if load_settings(cwd, environ, place.settings).settings.python.kernel_mode == "per-call":
+            _refuse_change(left.id, "backend", settings.get(_BACKEND), left.backend)
+            settings = {**settings, _BACKEND: left.backend}
+        loaded = load_settings(cwd, environ, settings)
+        if left is not None:
+            _refuse_elsewhere(left, BackendChoice.of(loaded.settings.python, loaded.switches))
+        if loaded.settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        return Home(cwd, place.settings, self._runtime.tools_at(cwd, environ, place.settings), set(), kernel)
+        return Home(cwd, settings, self._runtime.tools_at(cwd, environ, settings), set(), kernel)
+
+
+def _refuse_elsewhere(left: SessionKey, choice: BackendChoice) -> None:
+    """A session whose kernel was left on one gateway is not looked for on another."""
+    lives = left.interpreter.partition(" ")[0] if left.interpreter.startswith("http") else ""
+    if lives != choice.url:
+        where = f"on the gateway at {lives}" if lives else "on the local gateway"
+        named = f"names {choice.url}" if choice.url else "is not set"
+        fix = f"Set PI_PYTHON_GATEWAY_URL={lives}" if lives else "Unset PI_PYTHON_GATEWAY_URL"
+        raise InvalidCall(
+            f"The kernel of session {left.id!r} is {where}, but PI_PYTHON_GATEWAY_URL {named}.",
+            hint=f"{fix}, use another name, or give the session up: pisces session close {left.id}",
+        )
 
 
 def _refuse_change(session: str, what: str, wanted: object, given: object) -> None:

@@ -40,12 +40,18 @@ class BackendChoice(msgspec.Struct, frozen=True):
 
     @classmethod
     def of(cls, python: PythonSettings, switches: Switches) -> "BackendChoice":
-        """What the settings and the environment ask for; `auto` is an external gateway where one is named."""
+        """What the settings and the environment ask for; `auto` is an external gateway where one is named.
+
+        Raises `SettingsError` when that one cannot be an address.
+        """
         wanted = python.backend
         if wanted in ("native", "zmq"):
             return cls(wanted)
         if switches.gateway_url:
-            return cls("external", url=switches.gateway_url, token=switches.gateway_token)
+            from pisces.kernels.gateway.address import checked_token, checked_url
+
+            url, token = checked_url(switches.gateway_url), checked_token(switches.gateway_token)
+            return cls("external", url=url, token=token)
         return cls("gateway", shared=python.shared_gateway) if wanted == "gateway" else cls("native")
 
     def for_kernelspecs(self) -> "BackendChoice":

@@ -36,11 +36,14 @@ class KernelRecords:
 
     def of(self, name: str) -> SessionKey | None:
         """The session of this name that left its kernel last, whatever folder it was made in."""
+        return next((record.session for record in self.all() if record.session.id == name), None)
+
+    def all(self) -> list[KernelRecord]:
+        """Every record, the newest first."""
         if self._folder is None or not self._folder.is_dir():
-            return None
+            return []
         newest = sorted(self._folder.glob("*.json"), key=_modified, reverse=True)
-        records = (_read(path) for path in newest)
-        return next((record.session for record in records if record is not None and record.session.id == name), None)
+        return [record for record in map(_read, newest) if record is not None]
 
     def keep(self, key: SessionKey, ticket: Ticket) -> None:
         """Write down where the kernel of this session is."""

@@ -30,10 +30,16 @@ def kernel_id(runtime: Runtime) -> str:
     return str(ticket.kernel)
 
 
+def recorded(home: Path) -> str:
+    """The id of the kernel that is recorded for the only session."""
+    (record,) = (home / ".pisces" / "agent" / "kernels").glob("*.json")
+    return str(msgspec.json.decode(record.read_bytes())["ticket"]["kernel"])
+
+
 @pytest.fixture
 async def runtime(kernel_gateway: Server, plain_python: str, tmp_path: Path) -> AsyncIterator[Runtime]:
     environ = to_gateway(kernel_gateway)
-    async with runtime_on(plain_python, tmp_path, environ=environ, interrupt_grace=0.5) as made:
+    async with runtime_on(plain_python, tmp_path, environ=environ, interrupt_grace=3) as made:
         yield made
 
 
@@ -173,8 +179,7 @@ def test_a_kernel_that_is_gone_meanwhile_is_said_to_be_gone(
     (record,) = (own_home / ".pisces" / "agent" / "kernels").glob("*.json")
     assert record.stat().st_mode & 0o777 == 0o600
     assert kernel_gateway.token not in record.read_text(encoding="utf-8")
-    ticket = msgspec.json.decode(record.read_bytes())["ticket"]
-    ask(kernel_gateway, f"/api/kernels/{ticket['kernel']}", method="DELETE")
+    ask(kernel_gateway, f"/api/kernels/{recorded(own_home)}", method="DELETE")
     later = pisces("run", "--session", "s", "-c", "'x' in globals()", cwd=tmp_path)
     assert later.stdout == "False\n"
     assert "[State: lost] The kernel of this session is gone from" in later.stderr
@@ -187,3 +192,39 @@ def test_a_closed_session_leaves_no_record_and_no_kernel(
     pisces("session", "close", "s")
     assert list((own_home / ".pisces" / "agent" / "kernels").glob("*.json")) == []
     assert pisces("run", "--session", "s", "-c", "'x' in globals()", cwd=tmp_path).stdout == "False\n"
+
+
+def test_a_session_that_was_left_is_found_by_commands_about_sessions_too(pisces: Command, tmp_path: Path) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("host", "stop")
+    assert "s: left on " in pisces("session", "list", cwd=tmp_path).stdout
+    assert "x" in pisces("session", "variables", "s", cwd=tmp_path).stdout
+    pisces("host", "stop")
+    assert "is closed" in pisces("session", "close", "s", cwd=tmp_path).stdout
+    assert pisces("run", "--session", "s", "-c", "'x' in globals()", cwd=tmp_path).stdout == "False\n"
+
+
+def test_a_session_that_was_left_on_one_gateway_is_not_looked_for_on_another(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("host", "stop")
+    for elsewhere in ({"PI_PYTHON_GATEWAY_URL": ""}, {"PI_PYTHON_GATEWAY_URL": "http://127.0.0.1:9"}):
+        refused = pisces("run", "--session", "s", "-c", "x", cwd=tmp_path, variables=elsewhere)
+        assert refused.returncode == 2
+        assert f"The kernel of session 's' is on the gateway at {kernel_gateway.url}" in refused.stderr
+    assert pisces("run", "--backend", "native", "--session", "s", "-c", "x", cwd=tmp_path).returncode == 2
+    assert pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path).stdout == "42\n"
+
+
+def test_a_session_whose_gateway_cannot_be_reached_can_be_given_up(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("host", "stop")
+    left = recorded(own_home)
+    nowhere = {"PI_PYTHON_GATEWAY_URL": ""}
+    given_up = pisces("session", "close", "s", cwd=tmp_path, variables=nowhere)
+    assert "is given up" in given_up.stdout + given_up.stderr
+    assert pisces("run", "--session", "s", "-c", "1", cwd=tmp_path, variables=nowhere).stdout == "1\n"
+    ask(kernel_gateway, f"/api/kernels/{left}", method="DELETE")

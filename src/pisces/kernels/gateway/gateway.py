@@ -30,6 +30,6 @@ class Gateway(Protocol):
         """Have a kernel started, after `ensure`. Raises `KernelStartError` or `DeadlineExceeded`."""
         ...
 
-    async def lost(self, error: Exception) -> KernelEnded | None:
+    async def lost(self) -> KernelEnded | None:
         """What is known of the kernels on it when it cannot be reached; None if they may live."""
         ...

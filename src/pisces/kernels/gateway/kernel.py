@@ -21,6 +21,8 @@ class GatewayKernel(JupyterKernel):
             transport = GatewayTransport.attached(gateway, spec, ticket.kernel, ticket.client)
             super().__init__(transport, spec, backend="gateway", nonce=ticket.nonce)
         self._returning = ticket is not None
+        if spec.memory_limit_mb:
+            self._notes.append("python.memoryLimitMb has no effect on a gateway: this kernel has no limit of ours.")
 
     @property
     def ticket(self) -> Ticket | None:

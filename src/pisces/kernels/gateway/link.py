@@ -15,7 +15,7 @@ from pisces.kernels.gateway.gateway import Gateway
 from pisces.kernels.gateway.websocket import NotConnected, WebSocket
 from pisces.kernels.jupyter import ws_json, ws_v1
 from pisces.kernels.jupyter.message import Message, MessageMaker
-from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost
 from pisces.model.events import ProcessExit
 
 _log = logging.getLogger(__name__)
@@ -56,7 +56,6 @@ class KernelLink:
         self._pause = 0.0
         self._attempt: anyio.CancelScope | None = None
         self._lost = ""
-        self._reconnected = False
         self._malformed = 0
 
     async def connect(self, deadline: Deadline) -> None:
@@ -96,11 +95,8 @@ class KernelLink:
         _ipc.debug("host to gateway: %s", payload)
 
     async def receive(self) -> Message:
-        """The next message. Raises `Reconnected` when the connection was made again, `KernelEnded` or `LinkLost`."""
+        """The next message. Raises `KernelEnded` or `LinkLost`."""
         while True:
-            if self._reconnected:
-                self._reconnected = False
-                raise Reconnected("The connection was lost, and is there again")
             message = self.receive_nowait()
             if message is not None:
                 return message
@@ -157,8 +153,8 @@ class KernelLink:
         """See whether there is still a kernel: one that somebody else has ended may have said nothing."""
         try:
             await self.find(Deadline.after(_LOOK_CAP))
-        except (GatewayError, DeadlineExceeded) as error:
-            ended = await self._gateway.lost(error)
+        except (GatewayError, DeadlineExceeded):
+            ended = await self._gateway.lost()
             if ended is not None:
                 self.end(ended.exit or ProcessExit(cause=str(ended)))
         except KernelEnded:
@@ -242,7 +238,7 @@ class KernelLink:
     async def _failed(self, error: GatewayError | NotConnected | DeadlineExceeded) -> None:
         """Go on trying, or say that it is of no use. Raises `KernelEnded` or `LinkLost`."""
         _log.info("no connection to the kernel %s: %s", self.kernel_id, error)
-        ended = await self._gateway.lost(error)
+        ended = await self._gateway.lost()
         if ended is not None:
             self.end(ended.exit or ProcessExit(cause=str(ended)))
             raise ended

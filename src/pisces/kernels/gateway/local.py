@@ -5,6 +5,7 @@ import os
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pisces.environment.filter import PLAIN_MPLBACKEND
 from pisces.errors import KernelStartError
 from pisces.kernels.base import KernelKind, LaunchSpec, Ticket
 from pisces.kernels.deadline import Deadline
@@ -76,7 +77,7 @@ class LocalGateway:
         except GatewayError as error:
             if _OUT_OF_FILES not in f"{error} {error.said}":
                 raise
-            _log.warning("%s: %s", error, _RESTARTED)
+            _log.info("%s: %s", error, _RESTARTED)
         self._seat = await self._shared.restart(self._up, _RESTARTED, deadline)
         return await self._create(spec, deadline)
 
@@ -86,11 +87,12 @@ class LocalGateway:
             choose_kernelspec(await rest.check(deadline), spec.kernelspec, rest.label) if spec.kernelspec else _PYTHON
         )
         env = {**spec.env, **spec.injected}
-        env.pop("MPLBACKEND", None)  # The kernel shows figures itself, unless it is told not to.
+        if env.get("MPLBACKEND") == PLAIN_MPLBACKEND:
+            del env["MPLBACKEND"]  # The kernel shows figures itself.
         wish = LocalWish(name, cwd=spec.cwd, environ=env, owner=None if spec.durable else _ourselves())
         return await rest.create(wish, deadline)
 
-    async def lost(self, error: Exception) -> KernelEnded | None:
+    async def lost(self) -> KernelEnded | None:
         """See `Gateway`."""
         return await self._shared.ended(self._up)
 

@@ -19,6 +19,8 @@ from pisces.model.events import ProcessExit
 
 _log = logging.getLogger(__name__)
 
+_SLACK: Final = 0.1
+"""What a start waits for keeps the deadline by itself, and says what it was."""
 _KILL_CAP: Final = 2.0
 _REACH_CAP: Final = 1.0
 _SHUTDOWN_CAP: Final = 3.0
@@ -74,7 +76,7 @@ class GatewayTransport:
         """See `Transport`. A kernel that was there before is left there when it cannot be reached."""
         opened = False
         try:
-            with deadline.scope():
+            with deadline.scope(slack=_SLACK):
                 await self._gateway.ensure(deadline)
                 name = await self._find_or_create(deadline)
                 if self._spec.kernelspec or not self.shares_machine:
@@ -133,8 +135,8 @@ class GatewayTransport:
         """Whether the server answers at all."""
         try:
             await self._gateway.rest.find(self.kernel_id, Deadline.after(_REACH_CAP))
-        except (GatewayError, DeadlineExceeded) as error:
-            return await self._gateway.lost(error) is not None
+        except (GatewayError, DeadlineExceeded):
+            return await self._gateway.lost() is not None
         return True
 
     async def shutdown(self) -> None:
@@ -148,6 +150,9 @@ class GatewayTransport:
             # Also a kernel that has ended: the server may have put a fresh one in its place.
             if self._on_server and self.ended is not GONE:
                 self._on_server = False
+                if await self._gateway.lost() is not None:
+                    await self._link.close()
+                    return  # Its kernels have ended with it.
                 await self._gateway.rest.remove(self.kernel_id, within=cap, at_once=at_once)
             await self._link.close()
 

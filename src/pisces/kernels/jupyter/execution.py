@@ -10,7 +10,7 @@ import anyio
 
 from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.tracker import ExecutionTracker
-from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost
 from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ class JupyterExecution:
                 if self._tracker.exit is None:
                     return True
                 self._kernel.died(self._tracker.exit)
-        except (KernelEnded, LinkLost, Reconnected) as error:
+        except (KernelEnded, LinkLost) as error:
             _log.debug("after the cell: %s", error)  # It has ended by itself; the next one finds out.
         return False
 
@@ -126,15 +126,12 @@ class JupyterExecution:
 
     async def _next(self) -> Message | None:
         """The next message; None when a reply that may never come has been waited for."""
-        try:
-            if self._tracker.idle_without_reply and self._interrupts:
-                with anyio.move_on_after(_REPLY_CAP):
-                    return await self._kernel.transport.receive()
-                self._given_up = True
-                return None
-            return await self._kernel.transport.receive()
-        except Reconnected:
+        if self._tracker.idle_without_reply and self._interrupts:
+            with anyio.move_on_after(_REPLY_CAP):
+                return await self._kernel.transport.receive()
+            self._given_up = True
             return None
+        return await self._kernel.transport.receive()
 
     def _take(self, message: Message) -> int:
         events = self._tracker.take(message)

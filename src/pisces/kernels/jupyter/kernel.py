@@ -9,6 +9,7 @@ from uuid import uuid4
 import anyio
 import msgspec
 
+from pisces.environment.filter import PLAIN_MPLBACKEND
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.deadline import Deadline
@@ -17,7 +18,7 @@ from pisces.kernels.jupyter.failed import FailedExecution
 from pisces.kernels.jupyter.message import Message, MessageMaker
 from pisces.kernels.jupyter.setup import CHANGES, EVERYTHING, IDENTITY, go_code, set_up_code
 from pisces.kernels.jupyter.tracker import ExecutionTracker
-from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected, Transport
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Transport
 from pisces.model.events import ProcessExit, Variable, VariableChanges
 
 _log = logging.getLogger(__name__)
@@ -30,6 +31,8 @@ _ASK_AGAIN = 0.5
 """A kernel that has just been started may miss a first question, and we its answer: it is asked again."""
 _QUICK_CAP = 3.0
 """For a question between cells, which a kernel that waits for one answers in milliseconds."""
+_SLACK = 0.15
+"""A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
 _KEPT = 1000
 """So many messages that come between cells are kept for the next one."""
 
@@ -63,7 +66,7 @@ class JupyterKernel:
     async def start(self, deadline: Deadline) -> None:
         """See `kernels.base.Kernel`."""
         try:
-            with deadline.scope() as scope:
+            with deadline.scope(slack=_SLACK) as scope:
                 await self.transport.open(deadline)
                 await self._meet()
             if scope.cancelled_caught:
@@ -105,7 +108,7 @@ class JupyterKernel:
             await self.transport.send(question)
             with anyio.move_on_after(_ASK_AGAIN):
                 while info is None or not heard:
-                    message = await self._next()
+                    message = await self.transport.receive()
                     if message.parent in asked:
                         heard |= message.channel == "iopub"
                         info = message.content if message.type == "kernel_info_reply" else info
@@ -115,7 +118,8 @@ class JupyterKernel:
         nonce = uuid4().hex
         local = self.transport.shares_machine
         env = {**self._spec.env, **self._spec.injected} if local else {}
-        env.pop("MPLBACKEND", None)
+        if env.get("MPLBACKEND") == PLAIN_MPLBACKEND:
+            del env["MPLBACKEND"]  # The kernel shows figures itself.
         reply = await self._ask(set_up_code(nonce, self._spec.cwd, env), {_KEY: IDENTITY})
         answer = _answer(reply)
         if not isinstance(answer, dict) or answer.get("nonce") != nonce:
@@ -244,7 +248,7 @@ class JupyterKernel:
         tracker = ExecutionTracker(question.id, self._make.session)
         await self.transport.send(question)
         while not tracker.finished:
-            message = await self._next()
+            message = await self.transport.receive()
             tracker.take(message)
             if tracker.exit is not None:
                 self.died(tracker.exit)
@@ -252,13 +256,6 @@ class JupyterKernel:
             if message.parent != question.id:
                 self._kept.append(message)
         return tracker.reply or {}
-
-    async def _next(self) -> Message:
-        while True:
-            try:
-                return await self.transport.receive()
-            except Reconnected:
-                continue
 
     def _listen(self) -> None:
         """Take in what came since the last cell: output for the next one, and news of the kernel's death."""

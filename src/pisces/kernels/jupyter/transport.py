@@ -20,10 +20,6 @@ class LinkLost(PiscesError):
     """The way to the kernel is lost for good as far as this call goes; what became of the kernel is not known."""
 
 
-class Reconnected(PiscesError):
-    """The connection was lost and is there again; what was sent or answered meanwhile may be missing."""
-
-
 class Transport(Protocol):
     """One kernel's messages, and its life. Used by one task at a time, but for `interrupt`, `kill` and `shutdown`."""
 
@@ -57,9 +53,8 @@ class Transport(Protocol):
     async def receive(self) -> Message:
         """The next message, from whichever channel.
 
-        Cancelling loses none. A dropped connection is made good in here, where it can: `Reconnected` is raised then,
-        once, and receiving goes on. Raises `KernelEnded` once everything that the kernel had sent has been read, or
-        `LinkLost`.
+        Cancelling loses none. A dropped connection is made good in here, where it can. Raises `KernelEnded` once
+        everything that the kernel had sent has been read, or `LinkLost`.
         """
         ...
 

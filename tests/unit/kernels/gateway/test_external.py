@@ -3,7 +3,8 @@
 import pytest
 
 from pisces.errors import SettingsError
-from pisces.kernels.gateway.external import ExternalBackend, ExternalGateway, checked_token, checked_url
+from pisces.kernels.gateway.address import checked_token, checked_url
+from pisces.kernels.gateway.external import ExternalBackend, ExternalGateway
 
 
 @pytest.mark.parametrize(

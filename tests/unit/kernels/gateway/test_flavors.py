@@ -71,7 +71,7 @@ def test_a_server_without_python_is_an_error_that_says_what_it_has(specs: Kernel
     assert failure.value.explain() == f"Gateway at X has no kernelspec that runs Python\n{hint}"
 
 
-@pytest.mark.parametrize("flavor", set(Flavor) - {Flavor.ENTERPRISE_GATEWAY})
+@pytest.mark.parametrize("flavor", [flavor for flavor in Flavor if flavor is not Flavor.ENTERPRISE_GATEWAY])
 def test_no_other_server_is_sent_variables(flavor: Flavor) -> None:
     body = wish_for(SPEC, "python3", ServerKind(flavor), shares_machine=False).body()
     assert set(body) == {"name", "kernel_id"}

@@ -14,7 +14,7 @@ from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.kernel import JupyterKernel
 from pisces.kernels.jupyter.message import Message
-from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Reconnected
+from pisces.kernels.jupyter.transport import KernelEnded, LinkLost
 from pisces.model.events import Done, InputRequested, ProcessExit, Started, Stream
 from tests.fakes.drive import PATIENCE, Running
 from tests.unit.kernels.jupyter.talk import ScriptedTransport, reply, said, state, stream
@@ -150,15 +150,6 @@ async def test_a_lost_connection_at_the_sending_is_no_loss_of_state(
         await kernel.execute(ExecuteRequest("1"))
     assert not isinstance(raised.value, KernelGone)
     assert await kernel.is_alive()
-
-
-async def test_after_a_reconnect_the_cell_goes_on(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
-    running = await begin(kernel)
-    to = transport.last.id
-    transport.tell(state("busy", to=to), stream("before", to=to), Reconnected("back"))
-    transport.tell(stream(" after", to=to), reply(to=to), state("idle", to=to))
-    ran = await running.finish()
-    assert (ran.stdout, ran.done.status) == ("before after", "ok")
 
 
 async def test_the_end_of_the_process_ends_the_cell(kernel: JupyterKernel, transport: ScriptedTransport) -> None:
