@@ -7,6 +7,7 @@ from typing import Final
 
 from pisces.cli.findings import Finding
 from pisces.cli.health_gateway import examine_gateway
+from pisces.cli.health_jupyter import examine_jupyter_kernel
 from pisces.cli.health_kernel import examine_kernel
 from pisces.cli.health_state import examine_host
 from pisces.environment.candidates import Candidate, candidates
@@ -16,6 +17,7 @@ from pisces.environment.probe import ProbeFailed, probe
 from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache
 from pisces.errors import PiscesError, SettingsError
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.registry import BackendChoice
 from pisces.settings.load import LoadedSettings, load_settings
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
@@ -32,11 +34,24 @@ async def examine() -> list[Finding]:
     findings = [finding, _examine_folders(paths)]
     interpreter, finding = await _examine_interpreter(cwd, environ, loaded.settings, paths, deadline)
     findings.append(finding)
-    if interpreter is not None:
-        findings += await examine_kernel(interpreter, cwd, environ, loaded, deadline)
+    findings += await _examine_kernel(interpreter, cwd, environ, loaded, deadline)
     findings.append(examine_host(environ))
     findings.append(await examine_gateway(interpreter, cwd, environ, loaded, deadline))
     return findings
+
+
+async def _examine_kernel(
+    interpreter: Interpreter | None, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
+) -> list[Finding]:
+    """Start a kernel of the kind that code would run in."""
+    try:
+        choice = BackendChoice.of(loaded.settings.python, loaded.switches)
+    except SettingsError:
+        return []  # The address of the gateway is wrong: what is found out about that says so.
+    if choice.name != "native":
+        found = await examine_jupyter_kernel(choice, interpreter, cwd, environ, loaded=loaded, deadline=deadline)
+        return [] if found is None else [found]
+    return [] if interpreter is None else await examine_kernel(interpreter, cwd, environ, loaded, deadline)
 
 
 def _examine_settings(cwd: Path, environ: Mapping[str, str]) -> tuple[LoadedSettings, Finding]:

@@ -51,30 +51,30 @@ async def examine_kernel(
             began = time.perf_counter()
             await kernel.start(deadline)
             up = time.perf_counter()
-            sum_ = await _run(kernel, "1+1")
+            sum_ = await run_code(kernel, "1+1")
             done = time.perf_counter()
             if sum_ != "2":
-                return [_broken(f"1+1 gave {sum_!r}", "")]
+                return [broken(f"1+1 gave {sum_!r}", "")]
             works = Finding(
                 name="kernel",
                 status="ok",
                 summary=f"native; started in {(up - began) * 1000:.0f} ms, 1+1 in {(done - up) * 1000:.0f} ms",
             )
-            answers: dict[str, Any] = json.loads(await _run(kernel, _ASK))
+            answers: dict[str, Any] = json.loads(await run_code(kernel, _ASK))
             zygote = await zygotes.get(spec, deadline)
             guards = {"subreaper": zygote.keeps_orphans, "pidfd": answers["pidfd"]}
-            checkpoints = await examine_checkpoints(kernel, _run, loaded.settings, deadline)
+            checkpoints = await examine_checkpoints(kernel, run_code, loaded.settings, deadline)
             return [works, _shell(interpreter, kernel, answers["ipython"]), _supervisor(guards), checkpoints]
-        return [_broken("It did not answer in time", "")]
+        return [broken("It did not answer in time", "")]
     except (PiscesError, ValueError) as error:
-        return [_broken(str(error), getattr(error, "hint", ""))]
+        return [broken(str(error), getattr(error, "hint", ""))]
     finally:
         with anyio.CancelScope(shield=True):
             await kernel.shutdown()
             await zygotes.aclose()
 
 
-async def _run(kernel: Kernel, code: str) -> str:
+async def run_code(kernel: Kernel, code: str) -> str:
     """What the code printed or had for its value; the error that it raised, if it did."""
     execution = await kernel.execute(ExecuteRequest(code=code))
     said = ""
@@ -93,7 +93,8 @@ async def _run(kernel: Kernel, code: str) -> str:
                     pass
 
 
-def _broken(why: str, hint: str) -> Finding:
+def broken(why: str, hint: str) -> Finding:
+    """The finding about a kernel that does not work."""
     fix = hint or KernelStartError.REMEDY
     return Finding(name="kernel", status="problem", summary=f"does not work: {why}", fix=fix, blocks=True)
 

@@ -1,0 +1,71 @@
+"""The part of the examination that starts a kernel of Jupyter's, where the settings have code run on one."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+import anyio
+
+from pisces.cli.findings import Finding
+from pisces.cli.health_kernel import broken, run_code
+from pisces.environment.interpreter import Interpreter
+from pisces.environment.kernel_environment import kernel_environment
+from pisces.errors import PiscesError
+from pisces.kernels.base import LaunchSpec
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.registry import BackendChoice, Backends
+from pisces.settings.load import LoadedSettings
+from pisces.settings.paths import Paths
+
+_STATE: Final = "Its state is lost if it dies: only native kernels have checkpoints."
+
+
+async def examine_jupyter_kernel(
+    choice: BackendChoice,
+    interpreter: Interpreter | None,
+    cwd: Path,
+    environ: Mapping[str, str],
+    *,
+    loaded: LoadedSettings,
+    deadline: Deadline,
+) -> Finding | None:
+    """Start a kernel as a call would, and run 1+1 in it; None if there is no interpreter for one.
+
+    The kernel is ended afterwards. A local gateway that had to be started for it ends by itself when it is idle.
+    """
+    python = loaded.settings.python
+    if choice.name == "external":
+        spec = LaunchSpec(choice.url, str(cwd), {})
+    elif interpreter is not None:
+        env = kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
+        spec = LaunchSpec(interpreter.path, str(cwd), env)
+    else:
+        return None
+    backends = Backends(Paths.locate(environ), idle=python.idle_timeout, cull=python.named_idle_timeout)
+    try:
+        return await _try(backends, choice, spec, deadline)
+    except PiscesError as error:
+        return broken(str(error), error.hint)
+    finally:
+        with anyio.CancelScope(shield=True):
+            await backends.aclose()
+
+
+async def _try(backends: Backends, choice: BackendChoice, spec: LaunchSpec, deadline: Deadline) -> Finding:
+    kernel = backends.get(choice).kernel(spec)
+    try:
+        with deadline.scope():
+            began = time.perf_counter()
+            await kernel.start(deadline)
+            up = time.perf_counter()
+            sum_ = await run_code(kernel, "1+1")
+            done = time.perf_counter()
+            if sum_ != "2":
+                return broken(f"1+1 gave {sum_!r}", "")
+            times = f"started in {(up - began) * 1000:.0f} ms, 1+1 in {(done - up) * 1000:.0f} ms"
+            return Finding(name="kernel", status="ok", summary=f"{kernel.backend}; {times}", details=(_STATE,))
+        return broken("It did not answer in time", "")
+    finally:
+        with anyio.CancelScope(shield=True):
+            await kernel.shutdown()
