@@ -59,7 +59,7 @@ async def test_what_is_there_already_can_be_had_without_waiting(client: RawClien
 async def test_others_get_their_turn_while_many_messages_are_taken(client: RawClient, tmp_path: Path) -> None:
     code = f"""
 kernel = get_ipython().kernel
-for _ in range(1000):
+for _ in range(500):  # A kernel drops what goes beyond a thousand that wait to be sent.
     kernel.session.send(kernel.iopub_socket, 'stream', {{'name': 'stdout', 'text': 'x'}}, kernel.get_parent())
 print('all', flush=True)
 open({str(tmp_path / "sent")!r}, 'w').close()
@@ -78,8 +78,8 @@ open({str(tmp_path / "sent")!r}, 'w').close()
         others.start_soon(count)
         said = await client.rest(request)
         others.cancel_scope.cancel()
-    assert text(said) == "x" * 1000 + "all\n"
-    assert turns >= 10
+    assert text(said) == "x" * 500 + "all\n"
+    assert turns >= 5
 
 
 async def test_megabytes_arrive_whole(client: RawClient) -> None:
