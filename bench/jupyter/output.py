@@ -67,8 +67,8 @@ def _measure(sandbox: Sandbox, load: _Load) -> Measurement:
     return Measurement(
         title=load.title,
         how=f"{load.printed.size:,} bytes, a fresh host process each time, taking turns; median seconds, largest "
-        f"growth and smallest share of {load.rounds}. The stock client without a limit: once. One without figures did "
-        "not get to the end: what tells of the end was dropped on the way.",
+        f"growth and smallest share of {load.rounds}. The stock client without a limit: once. One without figures had "
+        "not ended after a minute.",
         columns=(
             Column("time", "s"),
             Column("times Pisces, direct ZMQ"),
