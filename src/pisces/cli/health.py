@@ -34,10 +34,10 @@ async def examine() -> list[Finding]:
     findings = [finding, _examine_folders(paths)]
     interpreter, finding = await _examine_interpreter(cwd, environ, loaded.settings, paths, deadline)
     findings.append(finding)
+    # Before a kernel is started, which may mend what is wrong with it.
+    gateway = await examine_gateway(interpreter, cwd, environ, loaded, deadline)
     findings += await _examine_kernel(interpreter, cwd, environ, loaded, deadline)
-    findings.append(examine_host(environ))
-    findings.append(await examine_gateway(interpreter, cwd, environ, loaded, deadline))
-    return findings
+    return [*findings, examine_host(environ), gateway]
 
 
 async def _examine_kernel(
