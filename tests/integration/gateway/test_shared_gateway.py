@@ -7,6 +7,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import anyio
 import psutil
 import pytest
 
@@ -250,14 +251,20 @@ async def test_a_kernel_that_is_left_there_outlives_its_process_and_is_found_aga
     other = gateways.script(
         "kernel = await gateways.start(durable=True)\n"
         "await run(kernel, 'x = 41')\n"
+        "spare = await gateways.start()\n"
         "ticket = kernel.ticket\n"
         "import json, msgspec\n"
-        "print(json.dumps(msgspec.to_builtins(ticket)), flush=True)\n"
+        "print(json.dumps([msgspec.to_builtins(ticket), spare.transport.kernel_id]), flush=True)\n"
         "os.kill(os.getpid(), signal.SIGKILL)"
     )
-    ticket = Ticket(**await said(other))
+    told, spare = await said(other)
+    ticket = Ticket(**told)
     with other:
         await gone(other.pid)
+    # A kernel that was not to stay goes when the gateway has noticed the end of its process; the other one does not.
+    with anyio.fail_after(PATIENCE):
+        while spare in await kernels_of(gateways.record):  # noqa: ASYNC110 - nobody tells
+            await anyio.sleep(0.02)
     kernel = gateways.backend.returning(gateways.spec(durable=True), ticket)
     await kernel.start(Deadline.after(PATIENCE))
     assert await value(kernel, "x + 1") == "42"

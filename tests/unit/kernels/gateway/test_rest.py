@@ -274,7 +274,7 @@ async def test_a_list_that_is_forbidden_is_an_error() -> None:
         ("https://hub.example/user/ada/", "wss://hub.example/user/ada/api/kernels/k/channels?session_id=me"),
     ],
 )
-def test_the_websocket_is_below_the_same_address_which_has_no_token(url: str, channels: str) -> None:
+def test_the_websocket_is_below_the_same_address(url: str, channels: str) -> None:
     assert GatewayRest(url, TOKEN).channels_url("k", "me") == channels
 
 
