@@ -23,10 +23,8 @@ _PLACES: dict[BackendName, str] = {
 }
 """By name, where the class is; it is imported when it is first used."""
 
-_MISSING = {
-    "jupyter_client": "pisces-runtime[zmq]",
-    "zmq": "pisces-runtime[zmq]",
-}
+_MISSING = {"zmq": "pisces-runtime[zmq]"}
+"""What brings a module along that not every installation has."""
 
 
 class BackendChoice(msgspec.Struct, frozen=True):

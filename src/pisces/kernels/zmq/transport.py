@@ -48,6 +48,7 @@ class ZmqTransport:
         self._rest: deque[Message] = deque()
         """What came before the channels were closed and has not been asked for yet."""
         self._heard = False
+        self._told = 0
         self._executed = False
         self._running = ""
         """The request whose reply has not been read yet."""
@@ -170,7 +171,8 @@ class ZmqTransport:
         return await self._process.interrupt()
 
     def take_notes(self) -> tuple[str, ...]:
-        return ()
+        count, self._told = self.rejected - self._told, self.rejected
+        return (f"{count} messages of the kernel were not signed, or not understood, and left out.",) if count else ()
 
     async def kill(self) -> None:
         with anyio.CancelScope(shield=True):

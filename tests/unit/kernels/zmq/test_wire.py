@@ -83,8 +83,7 @@ def test_a_message_of_another_key_is_counted() -> None:
 
 def test_what_python_itself_writes_as_json_is_read() -> None:
     message = ours_of(resigned(theirs({}), b'{"nan": NaN, "half": "\\ud800", "raw": "\xff"}'))
-    assert str(message.content["nan"]) == "nan"
-    assert (message.content["half"], message.content["raw"]) == ("\ud800", "\N{REPLACEMENT CHARACTER}")
+    assert message.content == {"nan": "NaN", "half": "\ufffd", "raw": "\ufffd"}
 
 
 def test_code_with_half_a_surrogate_pair_can_be_sent() -> None:
