@@ -71,13 +71,14 @@ def read_line(process: subprocess.Popen[str], seconds: float) -> str:
 
 
 def end(process: subprocess.Popen[str], seconds: float = 15.0) -> None:
-    """Close its input and wait for its end; kill it where that does not come."""
+    """Close its input and wait for its end; terminate it where that does not come, and kill it at last."""
     if process.stdin is not None:
         process.stdin.close()
-    try:
-        process.wait(timeout=seconds)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.wait()
+    for hasten in (process.terminate, process.kill):
+        try:
+            process.wait(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            hasten()
+    process.wait()
     if process.stdout is not None:
         process.stdout.close()

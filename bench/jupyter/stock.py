@@ -3,11 +3,14 @@
 Only the standard library is needed for the gateway; the client is for the interpreter that has websocket-client.
 """
 
+import atexit
 import json
 import os
 import secrets
+import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.error
 import urllib.request
@@ -36,6 +39,8 @@ class StockGateway:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
         )
+        atexit.register(self.stop)
+        signal.signal(signal.SIGTERM, lambda *_: sys.exit(1))  # A host that does not get to its end is terminated.
         deadline = time.monotonic() + _SECONDS
         while not self._answers():
             if self._process.poll() is not None or time.monotonic() > deadline:
@@ -51,7 +56,7 @@ class StockGateway:
         return True
 
     def stop(self) -> None:
-        """End it in good order, with its kernels."""
+        """End it in good order, with its kernels. It can be called more than once."""
         self._process.terminate()
         try:
             self._process.wait(timeout=15)
