@@ -145,7 +145,8 @@ def _elsewhere(services: Services, choice: BackendChoice, kernel: str | None) ->
     label = f"{choice.url} {kernel}" if kernel else choice.url
     # By these Enterprise Gateway is told what a kernel gets: memory, processors, a namespace.
     wishes = {name: value for name, value in services.environ.items() if _is_wish(name)}
-    return Seat(choice, label, LaunchSpec(label, "", wishes, kernelspec=kernel or ""))
+    limit = services.settings.python.memory_limit_mb
+    return Seat(choice, label, LaunchSpec(label, "", wishes, memory_limit_mb=limit, kernelspec=kernel or ""))
 
 
 def _is_wish(name: str) -> bool:
