@@ -69,6 +69,13 @@ def test_a_wrong_setting_is_told_before_anything_runs(pisces: Command) -> None:
     assert "per-call" in done.stderr
 
 
+def test_an_address_that_is_none_is_a_wrong_setting(pisces: Command) -> None:
+    for session in ((), ("--session", "s")):
+        done = pisces("run", *session, "-c", "print('ran')", variables={"PI_PYTHON_GATEWAY_URL": "ftp://somewhere"})
+        assert (done.stdout, done.returncode) == ("", 2)
+        assert "PI_PYTHON_GATEWAY_URL must be an http or https URL, got: 'ftp://somewhere'" in done.stderr
+
+
 @pytest.mark.parametrize("arguments", [["-h"], ["run", "-h"], ["artifact", "--help"], ["setup", "python", "-h"]])
 def test_help_has_an_example(pisces: Command, arguments: list[str]) -> None:
     done = pisces(*arguments)
