@@ -102,7 +102,8 @@ async def test_the_python_of_the_gateway_is_its_own_whatever_the_user_has_instal
         folder.mkdir(parents=True)
         spec = {"argv": ["/bin/false", "{connection_file}"], "display_name": name, "language": "python"}
         (folder / "kernel.json").write_text(json.dumps(spec), encoding="utf-8")
-    kernel = await gateways.start()
+    # As outside a virtual environment: the user's folder comes first.
+    kernel = await gateways.start(env={**gateways.env, "JUPYTER_PREFER_ENV_PATH": "0"})
     assert await value(kernel, "import sys; sys.executable") == repr(gateways.interpreter)
     await kernel.shutdown()
     answer = await ask(gateways.record, "/api/kernelspecs")
