@@ -22,8 +22,8 @@ help: ## What there is
 test: lint types imports environments ## Lint, types, import contracts and tests
 	$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
 
-test-heavy: $(ENVS)/heavy ## Tests that need big libraries, in an environment that has them
-	$(PYTEST) -m heavy $(ARGS)
+test-heavy: environments $(ENVS)/heavy $(ENVS)/enterprise ## Tests that need big libraries, or further servers
+	$(PYTEST) -m heavy -n $(WORKERS) --dist loadfile $(ARGS)
 
 soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
 	@echo "soak: SEED=$(SEED) SOAK_SECONDS=$(SOAK_SECONDS)"
@@ -58,13 +58,16 @@ environments: $(ENVS)/dev ## The environments of the tests
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/ipython --requirements requirements/ipython.txt
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/data --requirements requirements/data.txt
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/jupyter --requirements requirements/jupyter.txt
-	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/enterprise --requirements requirements/enterprise.txt
 
 # Not a file target: only the script knows whether the environment is complete, and it costs 30 ms to ask.
 .PHONY: $(ENVS)/dev
 $(ENVS)/dev:
 	@[ -n "$(PYTHON)" ]
 	@"$(PYTHON)" $(MAKE_ENVIRONMENT) $@ --requirements requirements/dev.txt --source src
+
+.PHONY: $(ENVS)/enterprise
+$(ENVS)/enterprise: $(ENVS)/dev
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/enterprise.txt
 
 # torch apart from the others: where its build without CUDA is not offered, the others are worth having too.
 .PHONY: $(ENVS)/heavy

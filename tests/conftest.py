@@ -42,8 +42,18 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--soak-seconds", type=float, default=10.0, help="how long each test marked soak goes on")
 
 
+HEAVY_PARAMETERS = {"gateway-jupyter-server", "gateway-enterprise", "jupyter_server", "enterprise_gateway"}
+"""Of what runs against several servers, `make test` takes one, Kernel Gateway; `make test-heavy` takes the others."""
+
+
+@pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        callspec = getattr(item, "callspec", None)
+        if callspec is not None and not HEAVY_PARAMETERS.isdisjoint(
+            value for value in callspec.params.values() if isinstance(value, str)
+        ):
+            item.add_marker("heavy")
         if any(item.path.is_relative_to(TESTS / folder) for folder in STARTS_PROCESSES):
             item.add_marker("processes")
 

@@ -1,6 +1,7 @@
 """The servers that tests start must be real, private and gone afterwards, and a kernel left on one must be found."""
 
 import urllib.error
+from collections.abc import Iterator
 from pathlib import Path
 
 import psutil
@@ -18,8 +19,16 @@ OFFERED = {
 
 @pytest.fixture(scope="session", params=list(OFFERED))
 def server(request: pytest.FixtureRequest) -> Server:
+    """One that other tests may use at the same time."""
     found: Server = request.getfixturevalue(request.param)
     return found
+
+
+@pytest.fixture
+def own(jupyter_python: str, tmp_path: Path) -> Iterator[Server]:
+    """A server that nobody else has kernels on."""
+    with serving(KERNEL_GATEWAY, jupyter_python, tmp_path) as found:
+        yield found
 
 
 def start_kernel(server: Server) -> str:
@@ -48,19 +57,19 @@ def test_a_server_wants_its_token(server: Server) -> None:
 
 @pytest.mark.processes
 def test_a_server_starts_and_ends_kernels(server: Server) -> None:
+    before = below(server)
     kernel = start_kernel(server)
-    (process,) = below(server)
+    (process,) = [found for found in below(server) if found not in before]
     ask(server, f"/api/kernels/{kernel}", method="DELETE")
     assert not is_alive(process)
 
 
-def test_a_kernel_that_is_left_on_a_server_is_found(kernel_gateway: Server) -> None:
+def test_a_kernel_that_is_left_on_a_server_is_found(own: Server) -> None:
     leftovers = Leftovers()
-    kernel = start_kernel(kernel_gateway)
-    (process,) = below(kernel_gateway)
+    start_kernel(own)
+    (process,) = below(own)
+    psutil.Process(own.pid).suspend()  # Or it would start it again.
     found = leftovers.end(grace=0.0)
-    # Or the server would start it again.
-    ask(kernel_gateway, f"/api/kernels/{kernel}", method="DELETE")
     assert [int(line.split()[0]) for line in found] == [process.pid]
 
 

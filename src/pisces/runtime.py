@@ -92,25 +92,20 @@ class Runtime:
         """The sessions of a runtime that has been entered."""
         return self._entered().pool
 
-    def tools_at(
-        self, cwd: Path, environ: Mapping[str, str], settings: Mapping[str, Any] | None = None
-    ) -> Mapping[str, Tool]:
-        """The tools as they are called from elsewhere: with the settings and the interpreter of that place.
+    def services_at(self, cwd: Path, environ: Mapping[str, str], settings: Mapping[str, Any] | None = None) -> Services:
+        """What tools work with that are called from elsewhere: the settings and the interpreter of that place.
 
         The sessions are those of this runtime; how many there may be, and for how long, is its own settings' affair.
         Raises `SettingsError`.
         """
         loaded = load_settings(cwd, environ, settings)
-        interpreters = InterpreterLookup(cwd, environ, loaded, self.paths)
-        return make_tools(
-            msgspec.structs.replace(
-                self._entered(),
-                settings=loaded.settings,
-                cwd=str(cwd),
-                interpreters=interpreters,
-                backend_choice=BackendChoice.of(loaded.settings.python, loaded.switches),
-                environ=environ,
-            )
+        return msgspec.structs.replace(
+            self._entered(),
+            settings=loaded.settings,
+            cwd=str(cwd),
+            interpreters=InterpreterLookup(cwd, environ, loaded, self.paths),
+            backend_choice=BackendChoice.of(loaded.settings.python, loaded.switches),
+            environ=environ,
         )
 
     async def __aenter__(self) -> Self:

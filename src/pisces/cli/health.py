@@ -5,6 +5,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
+import msgspec
+
 from pisces.cli.findings import Finding
 from pisces.cli.health_gateway import examine_gateway
 from pisces.cli.health_jupyter import examine_jupyter_kernel
@@ -33,11 +35,16 @@ async def examine() -> list[Finding]:
     loaded, finding = _examine_settings(cwd, environ)
     findings = [finding, _examine_folders(paths)]
     interpreter, finding = await _examine_interpreter(cwd, environ, loaded.settings, paths, deadline)
-    findings.append(finding)
+    # An external gateway needs none here.
+    findings.append(msgspec.structs.replace(finding, blocks=finding.blocks and not _is_elsewhere(loaded)))
     # Before a kernel is started, which may mend what is wrong with it.
     gateway = await examine_gateway(interpreter, cwd, environ, loaded, deadline)
     findings += await _examine_kernel(interpreter, cwd, environ, loaded, deadline)
     return [*findings, examine_host(environ), gateway]
+
+
+def _is_elsewhere(loaded: LoadedSettings) -> bool:
+    return bool(loaded.switches.gateway_url) and loaded.settings.python.backend in ("auto", "gateway")
 
 
 async def _examine_kernel(

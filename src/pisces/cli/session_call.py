@@ -50,10 +50,12 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bo
 def list_all(*, as_json: bool) -> int:
     """List the sessions; where no host runs, there are none, and that is no error."""
     client = _host()
+    if client is None and not as_json and _left_on_gateways():
+        _tell_left((), as_json=as_json)
+        return 0
     if client is None:
         nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
         _print(msgspec.json.encode(nothing), as_json=as_json)
-        _tell_left((), as_json=as_json)
         return 0
     there = [line.name for line in client.hello.sessions]
     raw, signalled = _call(client, "list", {})
@@ -84,6 +86,7 @@ def close_all(*, as_json: bool) -> int:
     names = [] if client is None else [line.name for line in client.hello.sessions]
     if client is not None:
         client.close()
+    names += [record.session.id for record in _left_on_gateways() if record.session.id not in names]
     if not names:
         click.echo("There is no session to close.", err=True)
     return max((manage("close", {"session": name}, as_json=as_json) for name in names), default=0)

@@ -3,22 +3,25 @@
 from collections.abc import Sequence
 
 import anyio
-import msgspec
 
-from pisces.errors import InvalidCall
+from pisces.errors import DeadlineExceeded, PiscesError
 from pisces.host.connection import Connection
-from pisces.host.homes import Homes
+from pisces.host.homes import Home, Homes
 from pisces.host.losses import Losses, with_loss
 from pisces.host.protocol import Call, Cancel, NotUnderstood, Output, Piece, SessionLine
+from pisces.kernels.deadline import Deadline
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.key import SessionKey
 from pisces.sessions.progress import OnOutput
+from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import CallContext, error_result
 from pisces.tools.python import DEFAULT_SESSION
+from pisces.tools.seat import find_seat
 
+_RETURN_CAP = 30.0
 OWNER = "command line"
 """Every client is the same person: what one of them was told, the others need not hear again."""
 
@@ -106,7 +109,7 @@ class HostCalls:
         """A call about sessions, not in one."""
         name = str(call.params.get("session", ""))
         if name and name not in self.names and (left := self._runtime.records.of(name)) is not None:
-            failed = await self._bring_back(left, call, context)
+            failed = None if call.params.get("action") == "export" else await self._bring_back(left, call)
             if failed is not None:
                 return failed
         before = self.names
@@ -121,24 +124,37 @@ class HostCalls:
             self._losses.told(name)
         return result
 
-    async def _bring_back(self, left: SessionKey, call: Call, context: CallContext) -> ToolResult | None:
+    async def _bring_back(self, left: SessionKey, call: Call) -> ToolResult | None:
         """Have a session again whose kernel an earlier host left on its gateway; what there is to say if that fails.
 
         It is given up if it was to be closed: then there is nothing that could be.
         """
-        nothing = msgspec.structs.replace(call, tool="python", params={"session": left.id, "code": ""}, stream=False)
         try:
-            result = await self._dispatch(nothing, context)
-        except InvalidCall as error:
+            home = self._homes.enter(left.id, call.place)
+            await _return_to(home, left.id)
+            self._homes.keep(left.id, home, self.names)
+            self._losses.told(left.id)
+        except PiscesError as error:
             result = error_result(error.explain())
-        if not result.is_error:
-            return None
-        if call.params.get("action") == "close":
+            if call.params.get("action") != "close":
+                return result
             self._runtime.records.forget(left)
             self._losses.told(left.id)
             note = f"Session {left.id!r} is given up. Its kernel was left where it was, and may still be there."
             return _with_notice(result, note)
-        return result
+        return None
+
+
+async def _return_to(home: Home, name: str) -> None:
+    """Have the session that lives there, with its kernel. Raises what keeps that from being done."""
+    deadline = Deadline.after(_RETURN_CAP)
+    seat = await find_seat(home.services, home.kernel, StopSignal(deadline), deadline)
+    if seat is None:
+        raise DeadlineExceeded("No interpreter had answered in time")
+    terms = seat.terms(home.services, durable=True)
+    session = home.services.pool.session(seat.key(name, home.services.cwd), OWNER, terms)
+    async with session.turn(deadline):
+        await session.ensure_kernel(deadline)
 
 
 async def _watch(connection: Connection, abort: anyio.Event) -> None:

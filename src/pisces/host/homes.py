@@ -5,6 +5,7 @@ another folder runs in it as it is.
 """
 
 import os
+import shutil
 from collections.abc import Collection, Mapping
 from pathlib import Path
 from typing import Any
@@ -17,10 +18,12 @@ from pisces.kernels.registry import BackendChoice
 from pisces.runtime import Runtime, working_folder
 from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
-from pisces.tools.base import Tool
+from pisces.tools.base import Services, Tool
+from pisces.tools.registry import make_tools
 
 _BACKEND = "python.backend"
-_FIXED = {"python.interpreter": "interpreter", _BACKEND: "backend"}
+_INTERPRETER = "python.interpreter"
+_FIXED = {_INTERPRETER: "interpreter", _BACKEND: "backend"}
 """Settings of a session that stay as they were: what else they would mean is another session."""
 _REMEMBERED = 1000
 
@@ -31,11 +34,17 @@ class Home(msgspec.Struct, frozen=True):
     cwd: Path
     settings: Mapping[str, Any]
     """What options of that call set."""
-    tools: Mapping[str, Tool]
+    services: Services
+    """What its calls work with."""
     visitors: set[Path]
     """The other folders that it has been called from."""
     kernel: str | None = None
     """The kernel that it was made with, where that call named one."""
+
+    @property
+    def tools(self) -> Mapping[str, Tool]:
+        """The tools, as they are called from there."""
+        return make_tools(self.services)
 
     def visit(self, place: Place) -> str | None:
         """A sentence for the first call from each folder that is not the session's own; None for all others."""
@@ -103,8 +112,10 @@ class Homes:
         settings = place.settings
         if left is not None:
             cwd = Path(left.cwd) if os.path.isdir(left.cwd) else cwd
-            kernel = kernel or left.kernelspec or None
+            _refuse_change(left.id, "kernel", kernel, left.kernelspec or None)
+            kernel = left.kernelspec or None
             _refuse_change(left.id, "backend", settings.get(_BACKEND), left.backend)
+            _refuse_interpreter(left, settings.get(_INTERPRETER))
             settings = {**settings, _BACKEND: left.backend}
         loaded = load_settings(cwd, environ, settings)
         if left is not None:
@@ -114,7 +125,13 @@ class Homes:
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        return Home(cwd, settings, self._runtime.tools_at(cwd, environ, settings), set(), kernel)
+        return Home(cwd, settings, self._runtime.services_at(cwd, environ, settings), set(), kernel)
+
+
+def _refuse_interpreter(left: SessionKey, wanted: object) -> None:
+    found = os.path.realpath(shutil.which(str(wanted)) or str(wanted)) if wanted else None
+    if found is not None and not left.kernelspec and found != os.path.realpath(left.interpreter):
+        _refuse_change(left.id, "interpreter", wanted, left.interpreter)
 
 
 def _refuse_elsewhere(left: SessionKey, choice: BackendChoice) -> None:

@@ -228,3 +228,15 @@ def test_a_session_whose_gateway_cannot_be_reached_can_be_given_up(
     assert "is given up" in given_up.stdout + given_up.stderr
     assert pisces("run", "--session", "s", "-c", "1", cwd=tmp_path, variables=nowhere).stdout == "1\n"
     ask(kernel_gateway, f"/api/kernels/{left}", method="DELETE")
+
+
+def test_a_session_that_was_left_stays_what_it_was(pisces: Command, tmp_path: Path) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    pisces("host", "stop")
+    refused = pisces("run", "--kernel", "bash", "--session", "s", "-c", "ls", cwd=tmp_path)
+    assert (refused.returncode, "cannot change to the kernel bash" in refused.stderr) == (2, True)
+    exported = tmp_path / "s.ipynb"
+    pisces("session", "export", "s", str(exported), cwd=tmp_path)
+    cells = msgspec.json.decode(exported.read_bytes())["cells"]
+    assert ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"] == ["x = 41"]
+    assert "is closed" in pisces("session", "close", "--all", cwd=tmp_path).stdout
