@@ -31,6 +31,8 @@ _LIMITED = re.compile(r"\s*IOPub (data|message) rate exceeded", re.IGNORECASE)
 _PIECE = 1 << 18
 """Text in one event; a message may carry as much as it likes."""
 
+_INTERRUPTS = ("KeyboardInterrupt", "CancelledError")
+
 _DEAD_STATES = {
     "restarting": "died, and the server put a fresh one in its place",
     "dead": "died",
@@ -177,9 +179,14 @@ class ExecutionTracker:
             return "ok"
         if reply.get("status") in ("abort", "aborted"):
             return "interrupted" if self.interrupted else "aborted"
-        ename = self._error.ename if self._error is not None else str(reply.get("ename") or "")
-        stopped = self.interrupted and (not python or ename in ("KeyboardInterrupt", "CancelledError"))
+        stopped = self.interrupted and (not python or self._is_interrupt(reply))
         return "interrupted" if stopped else "error"
+
+    def _is_interrupt(self, reply: Mapping[str, Any]) -> bool:
+        """Whether the error came of the interrupt. One that strikes in the shell itself may go by another name."""
+        names = {str(reply.get("ename") or "")} | ({self._error.ename} if self._error is not None else set())
+        shown = self._error.traceback if self._error is not None else ()
+        return not names.isdisjoint(_INTERRUPTS) or any("KeyboardInterrupt" in line for line in shown)
 
     def exit_code(self) -> int | None:
         """What the code chose as its exit code: that of SystemExit, or of a shell's last command."""

@@ -180,6 +180,15 @@ def test_an_error_without_a_traceback_is_told_in_short_and_an_exit_code_by_the_r
     assert Error(ename, evalue, lines) in events
 
 
+def test_an_interrupt_that_struck_in_the_shell_is_one_under_another_name() -> None:
+    tracker = ExecutionTracker("request", CLIENT)
+    tracker.interrupted = True
+    lines = ["KeyboardInterrupt", "During handling of the above exception", "AttributeError: no shell"]
+    tracker.take(said("error", {"ename": "AttributeError", "evalue": "no shell", "traceback": lines}))
+    tracker.take(reply("error", ename="AttributeError"))
+    assert tracker.status(python=True) == "interrupted"
+
+
 @pytest.mark.parametrize(
     ("ename", "evalue", "code"),
     [
