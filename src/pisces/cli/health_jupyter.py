@@ -1,14 +1,14 @@
 """The part of the examination that starts a kernel of Jupyter's, where the settings have code run on one."""
 
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
 import anyio
+import msgspec
 
 from pisces.cli.findings import Finding
-from pisces.cli.health_kernel import broken, run_code
+from pisces.cli.health_kernel import broken, try_kernel
 from pisces.environment.interpreter import Interpreter
 from pisces.environment.kernel_environment import kernel_environment
 from pisces.errors import PiscesError
@@ -56,15 +56,8 @@ async def _try(backends: Backends, choice: BackendChoice, spec: LaunchSpec, dead
     kernel = backends.get(choice).kernel(spec)
     try:
         with deadline.scope():
-            began = time.perf_counter()
-            await kernel.start(deadline)
-            up = time.perf_counter()
-            sum_ = await run_code(kernel, "1+1")
-            done = time.perf_counter()
-            if sum_ != "2":
-                return broken(f"1+1 gave {sum_!r}", "")
-            times = f"started in {(up - began) * 1000:.0f} ms, 1+1 in {(done - up) * 1000:.0f} ms"
-            return Finding(name="kernel", status="ok", summary=f"{kernel.backend}; {times}", details=(_STATE,))
+            works = await try_kernel(kernel, deadline)
+            return msgspec.structs.replace(works, details=(_STATE,)) if works.status == "ok" else works
         return broken("It did not answer in time", "")
     finally:
         with anyio.CancelScope(shield=True):

@@ -168,7 +168,7 @@ class _WithoutDelay:
 
     async def open(self, *arguments: Any, **options: Any) -> None:
         self.set_nodelay(True)  # type: ignore[attr-defined]  # a websocket handler has it
-        opened = super().open(*arguments, **options)  # type: ignore[misc]
+        opened = super().open(*arguments, **options)  # type: ignore[misc]  # and this
         if inspect.isawaitable(opened):
             await opened
 
