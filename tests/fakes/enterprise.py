@@ -73,7 +73,8 @@ def cluster(interpreter: str, folder: Path, place: str) -> Iterator[Cluster]:
     shutil.copy(launchers(interpreter) / "python" / "scripts" / launcher.name, launcher)
     install(folder, KERNELSPEC, described(interpreter, launcher))
     slow = folder / "slowly.py"
-    slow.write_text("import sys, time, runpy; time.sleep(8); runpy.run_path(sys.argv.pop(1), run_name='__main__')\n")
+    late = "import sys, time, runpy; time.sleep(8); runpy.run_path(sys.argv.pop(1), run_name='__main__')\n"
+    slow.write_text(late, encoding="utf-8")
     install(folder, SLOW, described(interpreter, slow, str(launcher)))
     elsewhere = {"loopback": on_loopback, "namespace": in_namespace}[place]
     with elsewhere(interpreter, folder) as host:
