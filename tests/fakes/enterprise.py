@@ -186,7 +186,7 @@ def in_namespace(interpreter: str, home: Path) -> Iterator[Host]:
 
 def network(command: list[str]) -> None:
     """One step of making a network. Skips where this is not permitted, as in many containers."""
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
     if done.returncode != 0:
         pytest.skip(f"no network can be made here: {done.stderr.strip()}")
 
