@@ -104,7 +104,7 @@ class Runtime:
             settings=loaded.settings,
             cwd=str(cwd),
             interpreters=InterpreterLookup(cwd, environ, loaded, self.paths),
-            backend_choice=BackendChoice.of(loaded.settings.python, loaded.switches),
+            backend_choice=BackendChoice.of(loaded),
             environ=environ,
         )
 
@@ -130,7 +130,7 @@ class Runtime:
             interpreters=self.interpreters,
             jobs=jobs,
             backends=self._backends,
-            backend_choice=BackendChoice.of(python, self.loaded.switches),
+            backend_choice=BackendChoice.of(self.loaded),
             environ=self.environ,
             journals=self.paths.journals,
         )

@@ -313,7 +313,7 @@ async def test_killing_is_not_held_up_by_a_gateway_that_hangs(
                 with anyio.fail_after(15):
                     await kernel.kill()
                 ran = await running.finish()
-                assert ran.done.status == "crashed"
+                assert (ran.done.status, ran.done.state) == ("disconnected", "unknown")
             finally:
                 os.kill(server.pid, signal.SIGCONT)
 

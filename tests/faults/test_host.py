@@ -14,6 +14,13 @@ from tests.fakes.drive import PATIENCE
 from tests.fakes.hosts import end_host, files, kill_host, record
 from tests.frontends.command import Command
 
+DEAF = """
+import os, time
+print(os.getpid(), flush=True)
+while True:
+    try: time.sleep(600)
+    except BaseException: pass
+"""
 WAITS = "x = 1\nimport os\nprint(os.getpid(), flush=True)\nimport time\ntime.sleep(600)"
 
 
@@ -45,6 +52,20 @@ def test_after_the_host_was_killed_the_next_command_says_once_that_the_state_is_
     assert "State:" not in pisces("run", "--session", "s", "-c", "1").stderr
     assert "State:" not in pisces("run", "--session", "other", "-c", "1").stderr
     assert not psutil.pid_exists(kernel)
+
+
+def test_a_loss_that_nobody_was_there_to_hear_of_is_told_with_the_next_command(
+    pisces: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_SET__python__interruptGrace", "0.5")
+    monkeypatch.setenv("PI_SET__python__checkpoint", "off")
+    pisces("run", "--session", "s", "-c", "x = 1")
+    with running(pisces, "-c", DEAF) as (process, kernel):
+        process.kill()
+        psutil.Process(kernel).wait(PATIENCE)
+    later = pisces("run", "--session", "s", "-c", "'x' in globals()")
+    assert later.stdout == "False\n"
+    assert "[State: lost] The cell did not stop within 0.5 seconds" in later.stderr
 
 
 def test_a_loss_is_also_told_by_a_command_that_looks_for_the_session(pisces: Command) -> None:

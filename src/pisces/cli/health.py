@@ -44,7 +44,10 @@ async def examine() -> list[Finding]:
 
 
 def _is_elsewhere(loaded: LoadedSettings) -> bool:
-    return bool(loaded.switches.gateway_url) and loaded.settings.python.backend in ("auto", "gateway")
+    try:
+        return BackendChoice.of(loaded).name == "external"
+    except SettingsError:
+        return True  # It is meant to be; that the address is wrong is told elsewhere.
 
 
 async def _examine_kernel(
@@ -52,7 +55,7 @@ async def _examine_kernel(
 ) -> list[Finding]:
     """Start a kernel of the kind that code would run in."""
     try:
-        choice = BackendChoice.of(loaded.settings.python, loaded.switches)
+        choice = BackendChoice.of(loaded)
     except SettingsError:
         return []  # The address of the gateway is wrong: what is found out about that says so.
     if choice.name != "native":

@@ -43,7 +43,7 @@ async def examine_gateway(
 ) -> Finding:
     """Look at the gateway that kernels would run on, if they did. Nothing is started."""
     try:
-        choice = BackendChoice.of(loaded.settings.python, loaded.switches)
+        choice = BackendChoice.of(loaded)
     except SettingsError as error:
         return Finding(name=_NAME, status="problem", summary=str(error), fix=error.hint, blocks=True)
     if loaded.switches.gateway_url:

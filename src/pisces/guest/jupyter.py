@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import faulthandler
+import functools
 import json
 import os
 import sys
@@ -64,7 +65,7 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     _refuse_input(shell)
     _show_no_frame_of_ours(shell)
     _pack_anything(shell)
-    shell.ask_exit = _leave
+    shell.ask_exit = functools.partial(_leave, shell)
     warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
     _forget_output(shell)
     _state["shell"] = shell
@@ -162,10 +163,11 @@ def _show_no_frame_of_ours(shell: Any) -> None:
     shell.set_custom_exc((stdin.StdinNotSupported,), show)
 
 
-def _leave(*_: Any) -> None:
-    """`exit()` ends the cell, not the kernel."""
+def _leave(shell: Any, *_: Any) -> None:
+    """`exit()` ends the cell, not the kernel. What it was given stands where Jupyter wants to know about the kernel."""
     __tracebackhide__ = True
-    raise SystemExit(0)
+    given = getattr(shell, "keepkernel_on_exit", None)
+    raise SystemExit(given if isinstance(given, int) and not isinstance(given, bool) else 0)
 
 
 def _refuse_input(shell: Any) -> None:

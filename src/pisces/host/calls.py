@@ -15,6 +15,7 @@ from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.key import SessionKey
 from pisces.sessions.progress import OnOutput
+from pisces.sessions.recovery import StateNews
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import CallContext, error_result
@@ -69,7 +70,10 @@ class HostCalls:
         async with anyio.create_task_group() as group:
             group.start_soon(_watch, connection, abort)
             try:
-                return await self._dispatch(call, context)
+                result = await self._dispatch(call, context)
+                if connection.gone:
+                    self._give_back(result)
+                return result
             except Exception as error:  # noqa: BLE001 - raised outside: the group would wrap it
                 refusal = error
             finally:
@@ -78,6 +82,17 @@ class HostCalls:
                 self._losses.follow(self.unclosed)
         assert refusal is not None
         raise refusal
+
+    def _give_back(self, result: ToolResult) -> None:
+        """Nobody is there to read what became of the state: it is told with the next call."""
+        details = result.details
+        if not isinstance(details, Details) or details.kernel is None or details.kernel.state == "kept":
+            return
+        said = [notice.partition("] ")[2] for notice in details.notices if notice.startswith("[State: ")]
+        news = StateNews(details.kernel.state, " ".join(said), details.kernel.restore)
+        for session in self._runtime.pool.sessions:
+            if session.key.id == details.session and OWNER in session.owners:
+                session.leave_news(OWNER, news)
 
     async def _dispatch(self, call: Call, context: CallContext) -> ToolResult:
         if call.tool != "python":

@@ -36,6 +36,7 @@ from pisces.host.protocol import (
     encode,
 )
 from pisces.model.results import Details, TextBlock, ToolResult
+from pisces.settings.paths import Paths
 
 _HELLO_SECONDS: Final = 10.0
 _STOP_SECONDS: Final = 60.0
@@ -222,10 +223,16 @@ def _connect(connection: socket.socket, address: str) -> None:
 
 def disconnected(session: str) -> ToolResult:
     """The result of a call whose host went away."""
-    text = (
-        "[State: unknown] The background host ended while the call was under way. How far the code came is not known, "
-        f"and what session {session!r} knew is gone: the next call in it begins with a fresh kernel."
+    from pisces.sessions.kernel_records import KernelRecords
+
+    stays = KernelRecords(Paths.locate(os.environ).kernels).of(session) is not None
+    then = (
+        f"Session {session!r} has its kernel on a gateway, where it may still be: the next call looks for it."
+        if stays
+        else f"What session {session!r} knew is gone: the next call in it begins with a fresh kernel."
     )
+    ended = "The background host ended while the call was under way. How far the code came is not known."
+    text = f"[State: unknown] {ended} {then}"
     details = Details(session=session, outcome="disconnected", notices=[text], is_error=True)
     return ToolResult(content=[TextBlock(text)], details=details, is_error=True)
 

@@ -119,7 +119,7 @@ class Homes:
             settings = {**settings, _BACKEND: left.backend}
         loaded = load_settings(cwd, environ, settings)
         if left is not None:
-            _refuse_elsewhere(left, BackendChoice.of(loaded.settings.python, loaded.switches))
+            _refuse_elsewhere(left, BackendChoice.of(loaded))
         if loaded.settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",

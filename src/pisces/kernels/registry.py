@@ -9,9 +9,8 @@ import msgspec
 
 from pisces.errors import KernelError
 from pisces.kernels.base import Backend
+from pisces.settings.load import LoadedSettings
 from pisces.settings.paths import Paths
-from pisces.settings.schema import PythonSettings
-from pisces.settings.switches import Switches
 
 BackendName = Literal["native", "zmq", "gateway", "external"]
 
@@ -23,6 +22,7 @@ _PLACES: dict[BackendName, str] = {
 }
 """By name, where the class is; it is imported when it is first used."""
 
+_BACKEND = "python.backend"
 _MISSING = {"zmq": "pisces-runtime[zmq]"}
 """What brings a module along that not every installation has."""
 
@@ -37,12 +37,15 @@ class BackendChoice(msgspec.Struct, frozen=True):
     """Whether the local gateway may be used at all (`python.sharedGateway`)."""
 
     @classmethod
-    def of(cls, python: PythonSettings, switches: Switches) -> "BackendChoice":
+    def of(cls, loaded: LoadedSettings) -> "BackendChoice":
         """What the settings and the environment ask for; `auto` is an external gateway where one is named.
 
-        Raises `SettingsError` when that one cannot be an address.
+        A project's file does not take code away from the gateway that the user's environment names. Raises
+        `SettingsError` when that one cannot be an address.
         """
-        wanted = python.backend
+        python, switches = loaded.settings.python, loaded.switches
+        by_project = loaded.provenance[_BACKEND].layer == "project"
+        wanted = "auto" if by_project and switches.gateway_url else python.backend
         if wanted in ("native", "zmq"):
             return cls(wanted)
         if switches.gateway_url:

@@ -40,6 +40,11 @@ class Attempt:
         return self.done is not None and self.done.status == "disconnected"
 
     @property
+    def untaken(self) -> bool:
+        """Whether it was over before the kernel had the cell."""
+        return self.done is not None and self.done.status == "aborted" and not self.began
+
+    @property
     def reached(self) -> str | None:
         """The folder that the kernel is known to have gone to. After an error it may not have been there: ask again."""
         return self.folder if self.done is not None and self.done.status == "ok" else None

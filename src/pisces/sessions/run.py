@@ -164,16 +164,21 @@ class CallRun:
         session.journal.begin_cell(record)
         await self._progress.changed()
         request = ExecuteRequest(code=record.code, cwd=attempt.folder, inspect=self._options.inspect)
+        execution: Execution | None = None
         try:
-            execution = await kernel.execute(request)
+            with self._stop.scope():  # The kernel may be far away, or busy with what an earlier cell has left.
+                execution = await kernel.execute(request)
         except KernelGone:
             ended = kernel.ended if isinstance(kernel, Mortal) else None
             attempt.done = Done("crashed", state="lost", process_exit=ended)
         except KernelError as error:
             attempt.done = Done("disconnected", state="unknown", notes=(error.explain(),))
-        else:
+        if execution is not None:
             session.cell_began()
             await self._follow(kernel, execution, attempt, record)
+        elif attempt.done is None:
+            attempt.stopped = True
+            attempt.done = Done("aborted", notes=("The kernel had not taken the cell yet, so that it was not run.",))
         record.duration_ms = attempt.duration_ms
         await self._look_after(attempt, record)
         self._transcript.end(ok=attempt.ok)
@@ -196,6 +201,8 @@ class CallRun:
             elif attempt.cut:
                 self._session.cell_cut()
                 self._tell_unknown()
+            elif attempt.untaken:
+                self._session.cell_cut()
             else:
                 await self._keep_state(attempt, record)
 
@@ -209,7 +216,7 @@ class CallRun:
             outcome=outcome,
             began=attempt.began,
             exit_code=0 if attempt.ok else exit_code(outcome, done),
-            position=session.position + (not attempt.died and not attempt.cut),
+            position=session.position + (not attempt.died and not attempt.cut and not attempt.untaken),
             artifact_id=self._transcript.sink.artifact_id,
         )
 

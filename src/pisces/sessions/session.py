@@ -232,7 +232,7 @@ class Session(Turns):
         self._tell(StateNews.lost("Somebody had restarted the kernel before this cell ran"))
 
     def cell_cut(self) -> None:
-        """The way to the kernel was lost while a cell ran; what became of either is not known."""
+        """No cell is known to have finished: the way to the kernel was lost, or the cell was not taken."""
         self._phase = "ready"
 
     def cell_finished(self, changes: VariableChanges | None = None, folder: str | None = None) -> None:

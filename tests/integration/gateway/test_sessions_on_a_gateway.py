@@ -102,6 +102,18 @@ async def test_a_cell_that_kills_its_kernel_runs_once(runtime: Runtime, tmp_path
     assert (await call(runtime, "1 + 1")).text == "2"
 
 
+async def test_a_kernel_that_is_busy_with_what_a_cell_left_holds_up_no_call(runtime: Runtime, tmp_path: Path) -> None:
+    flag = tmp_path / "flag"
+    later = f"def busy(): open({str(flag)!r}, 'w').close(); time.sleep(12)"
+    await call(runtime, f"import asyncio, time\nx = 41\n{later}\nasyncio.get_running_loop().call_later(0.2, busy)")
+    (tmp_path / "other").mkdir()
+    await eventually(flag.exists)
+    result = await call(runtime, "x + 1", cwd=str(tmp_path / "other"), timeout=2)
+    assert (details(result).outcome, kernel_of(result).state) == ("timeout", "kept")
+    assert "it was not run" in result.text
+    assert (await call(runtime, "x + 1", timeout=30)).text == "42"
+
+
 async def test_a_timeout_interrupts_the_cell_and_keeps_the_state(runtime: Runtime) -> None:
     await call(runtime, "x = 41")
     result = await call(runtime, SLEEP, timeout=1)

@@ -10,8 +10,9 @@ import pytest
 from pisces.errors import KernelError
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.registry import BackendChoice, Backends
+from pisces.settings.load import Layer, LoadedSettings, Origin
 from pisces.settings.paths import Paths
-from pisces.settings.schema import PythonSettings
+from pisces.settings.schema import PythonSettings, Settings
 from pisces.settings.switches import Switches
 
 URL = "http://127.0.0.1:9"
@@ -26,6 +27,11 @@ async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
     await made.aclose()
 
 
+def loaded(backend: Any, switches: Switches, layer: Layer = "user") -> LoadedSettings:
+    settings = Settings(python=PythonSettings(backend=backend))
+    return LoadedSettings(settings, {"python.backend": Origin(layer)}, switches)
+
+
 @pytest.mark.parametrize(
     ("backend", "switches", "name"),
     [
@@ -38,12 +44,17 @@ async def backends(tmp_path: Path) -> AsyncIterator[Backends]:
     ],
 )
 def test_the_settings_and_the_environment_choose(backend: Any, switches: Switches, name: str) -> None:
-    assert BackendChoice.of(PythonSettings(backend=backend), switches).name == name
+    assert BackendChoice.of(loaded(backend, switches)).name == name
+
+
+def test_a_project_does_not_take_code_away_from_the_gateway_that_the_user_named() -> None:
+    assert BackendChoice.of(loaded("native", ELSEWHERE, "project")).name == "external"
+    assert BackendChoice.of(loaded("zmq", NOWHERE, "project")).name == "zmq"
 
 
 def test_kernels_that_only_jupyter_can_run_do_not_run_on_ours() -> None:
     for switches, name in ((NOWHERE, "zmq"), (ELSEWHERE, "external")):
-        assert BackendChoice.of(PythonSettings(), switches).for_kernelspecs().name == name
+        assert BackendChoice.of(loaded("auto", switches)).for_kernelspecs().name == name
 
 
 @pytest.mark.parametrize(

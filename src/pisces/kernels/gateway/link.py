@@ -73,11 +73,13 @@ class KernelLink:
             return
         raise NotConnected("the websocket was not opened in time")
 
+    async def ready(self) -> None:
+        """See that there is a connection, and the same kernel behind it. Raises `KernelEnded` or `LinkLost`."""
+        self._lost = ""
+        await self._make_sure()
+
     async def send(self, message: Message) -> None:
-        """Send a message. Raises `KernelEnded` or `LinkLost`."""
-        if message.type == "execute_request":
-            self._lost = ""
-            await self._make_sure()
+        """Send a message; a cell after `ready`. Raises `KernelEnded` or `LinkLost`."""
         while True:
             made = await self._connected()
             try:
@@ -262,11 +264,6 @@ class KernelLink:
             self._attempt.cancel()
         if self._socket is not None:
             self._socket.wake()
-
-    @property
-    def broken(self) -> bool:
-        """Whether there was a connection, and is none now."""
-        return self.ended is None and self._socket is not None and self._socket.closed
 
     def lose(self, why: str) -> None:
         """Nothing more can be done about the cell that runs: whoever receives is told."""

@@ -100,6 +100,10 @@ class GatewayTransport:
         self._on_server = True
         return model.name
 
+    async def ready(self) -> None:
+        """See `Transport`."""
+        await self._link.ready()
+
     async def send(self, message: Message) -> None:
         """See `Transport`."""
         await self._link.send(message)
@@ -126,8 +130,8 @@ class GatewayTransport:
 
         A kernel that cannot be reached at all is not given up: `receive` says that its fate is not known.
         """
-        if self._link.broken and not await self._reaches():
-            self._link.lose("The gateway cannot be reached, so that the cell could not be stopped")
+        if self._on_server and self.ended is None and not await self._reaches():
+            self._link.lose("The gateway does not answer, so that the cell could not be stopped")
         else:
             await self._finish(_KILL_CAP, at_once=True)
 

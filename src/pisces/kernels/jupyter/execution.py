@@ -73,9 +73,9 @@ class JupyterExecution:
         """Interrupt the cell; one that has not begun yet is interrupted as soon as it has."""
         self._interrupts += 1
         self._tracker.interrupted = True
-        if not self.begun:
+        if not self.begun and self._interrupts == 1:
             self._interrupt_waits = True
-        elif not self.done:
+        elif not self.done:  # The second time, it may be what an earlier cell left that keeps this one waiting.
             await self._kernel.signal(again=self._interrupts > 1)
 
     def take_kept(self, messages: Sequence[Message]) -> None:

@@ -31,6 +31,8 @@ _ASK_AGAIN = 0.5
 """A kernel that has just been started may miss a first question, and we its answer: it is asked again."""
 _QUICK_CAP = 3.0
 """For a question between cells, which a kernel that waits for one answers in milliseconds."""
+_SEND_CAP = 3.0
+"""A cell has been handed over when this is up, also to a network that does not take it on."""
 _SLACK = 0.15
 """A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
 _KEPT = 1000
@@ -52,6 +54,7 @@ class JupyterKernel:
         self._make = MessageMaker(transport.client)
         self._execution: JupyterExecution | None = None
         self._kept: deque[Message] = deque(maxlen=_KEPT)
+        self._left_out = 0
         self._notes: list[str] = []
         self._exit: ProcessExit | None = None
         self._up = False
@@ -158,10 +161,13 @@ class JupyterKernel:
                 expressions={_KEY: CHANGES} if inspect else None,
             )
             counted = request.store_history and not request.silent
+            await self.transport.ready()
             self._execution = JupyterExecution(self, message, inspect=inspect, counted=counted)
             self._execution.take_kept(self._kept)
             self._kept.clear()
-            await self.transport.send(message)
+            # Up to here, whoever gives up knows that nothing was sent. From here on it is, whoever gives up.
+            with anyio.move_on_after(_SEND_CAP, shield=True):
+                await self.transport.send(message)
         except LinkLost as error:
             self._unsure = True
             raise KernelError(str(error), hint=error.hint) from error
@@ -244,6 +250,7 @@ class JupyterKernel:
 
     async def _ask(self, code: str, expressions: Mapping[str, str]) -> Mapping[str, Any]:
         """Run something of ours between cells and wait for its reply; other messages are kept for the next cell."""
+        await self.transport.ready()
         question = self._make.execute(code, silent=True, expressions=expressions, stdin=False)
         tracker = ExecutionTracker(question.id, self._make.session)
         await self.transport.send(question)
@@ -254,7 +261,7 @@ class JupyterKernel:
                 self.died(tracker.exit)
                 raise KernelEnded(f"The kernel {tracker.exit.describe()}", exit=tracker.exit)
             if message.parent != question.id:
-                self._kept.append(message)
+                self._keep(message)
         return tracker.reply or {}
 
     def _listen(self) -> None:
@@ -264,9 +271,14 @@ class JupyterKernel:
         tracker = ExecutionTracker("", self._make.session)
         while (message := self.transport.receive_nowait()) is not None:
             tracker.take(message)
-            self._kept.append(message)
+            self._keep(message)
         if tracker.exit is not None:
             self.died(tracker.exit)
+
+    def _keep(self, message: Message) -> None:
+        """For the next cell; what is too much for that is counted."""
+        self._left_out += len(self._kept) == _KEPT
+        self._kept.append(message)
 
     def died(self, how: ProcessExit) -> None:
         """It is certain that what the kernel knew is gone."""
@@ -279,10 +291,13 @@ class JupyterKernel:
     def take_notes(self) -> tuple[str, ...]:
         """What there is to tell with the next result; told once."""
         notes, self._notes = self._notes, []
+        if self._left_out:
+            notes.append(f"{self._left_out} messages that came between the cells were too many to keep, and left out.")
+            self._left_out = 0
         return (*notes, *self.transport.take_notes())
 
     def count_went_back(self, count: int | None) -> bool:
-        """Whether the number of this cell is not above that of the one before: then it is not the same kernel."""
+        """Whether the number of this cell is below that of the one before: then it is not the same kernel."""
         if not isinstance(count, int):
             return False
         before, self._count = self._count, count

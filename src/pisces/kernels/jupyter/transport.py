@@ -46,6 +46,13 @@ class Transport(Protocol):
         """
         ...
 
+    async def ready(self) -> None:
+        """See that a message would get through, which may take a while. Raises `KernelEnded` or `LinkLost`.
+
+        Cancelling it is safe: nothing has been sent.
+        """
+        ...
+
     async def send(self, message: Message) -> None:
         """Send a message on its channel. Raises `KernelEnded`, or `LinkLost` after trying to connect again."""
         ...

@@ -124,6 +124,10 @@ class ZmqTransport:
     def _too_late(self, deadline: Deadline) -> DeadlineExceeded:
         return DeadlineExceeded(f"{self.interpreter} did not start within {deadline.seconds:g} seconds")
 
+    async def ready(self) -> None:
+        if self._channels is None or self._channels.closed or self.ended is not None:
+            raise self._gone()
+
     async def send(self, message: Message) -> None:
         if self._channels is None or self._channels.closed or self.ended is not None:
             raise self._gone()

@@ -73,6 +73,9 @@ class ScriptedTransport:
     async def open(self, deadline: Deadline) -> None:
         await anyio.lowlevel.checkpoint()
 
+    async def ready(self) -> None:
+        await anyio.lowlevel.checkpoint()
+
     async def send(self, message: Message) -> None:
         self.sent.append(message)
         if message.type == "kernel_info_request" and len(self.sent) == 1:
