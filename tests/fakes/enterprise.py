@@ -140,7 +140,14 @@ def fetch(interpreter: str, folder: Path) -> Path:
     command = [interpreter, "-m", "pip", "--disable-pip-version-check", "download", "--quiet", "--no-deps"]
     command += ["--no-binary", ":all:", "--require-hashes", "--requirement", str(wanted), "--dest", str(folder)]
     done = subprocess.run(
-        command, env=CALLER, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=_PATIENCE, check=False
+        command,
+        env=CALLER,
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=_PATIENCE,
+        check=False,
     )
     if done.returncode != 0:
         pytest.fail(f"the source of Enterprise Gateway could not be fetched:\n{done.stderr}", pytrace=False)
