@@ -96,6 +96,28 @@ async def test_a_template_that_dies_while_it_is_asked_for_a_kernel_is_replaced(s
     assert await value(first, "x") == "1"
 
 
+async def test_a_supervisor_that_ends_while_it_is_asked_for_a_kernel_is_replaced(start: StartKernel) -> None:
+    first = await start()
+    supervisor = supervisor_of(await pid_of(first))
+    await eventually(lambda: len(templates_below(supervisor)) == 2)
+    started: list[NativeKernel] = []
+
+    async def start_another() -> None:
+        started.append(await start())
+
+    asked = [*templates_below(supervisor), supervisor]
+    for pid in asked:
+        os.kill(pid, signal.SIGSTOP)
+    async with anyio.create_task_group() as group:
+        group.start_soon(start_another)
+        for _ in range(20):
+            await checkpoint()  # It gets to where it waits for an answer.
+        for pid in asked:
+            os.kill(pid, signal.SIGKILL)
+    assert supervisor_of(await pid_of(started[0])) != supervisor
+    assert await value(started[0], "1 + 1") == "2"
+
+
 async def test_fresh_kernels_draw_different_numbers(start: StartKernel, either_python: str) -> None:
     kernels = [await start(either_python) for _ in range(3)]
     drawn = [await value(kernel, "import random; random.random()") for kernel in kernels]
@@ -109,11 +131,13 @@ async def test_a_start_that_was_given_up_does_not_confuse_the_next(
     environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE]})
     spec = LaunchSpec(plain_python, str(tmp_path), environment)
     for moments in range(10):
+        given_up = backend.kernel(spec)
         async with anyio.create_task_group() as group:
-            group.start_soon(backend.kernel(spec).start, soon())
+            group.start_soon(given_up.start, soon())
             for _ in range(moments):
                 await checkpoint()
             group.cancel_scope.cancel()
+        await given_up.shutdown()  # On a busy machine ten moments can be enough for a start.
         again = await start()
         assert supervisor_of(await pid_of(again)) == supervisor_of(await pid_of(first))
         assert await value(again, "1 + 1") == "2"

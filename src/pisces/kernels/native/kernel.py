@@ -16,7 +16,7 @@ from pisces.kernels.native.execution import NativeExecution
 from pisces.kernels.native.frames import ControlFrame, LoadedFrame, ReadyFrame, VariablesFrame, encode_request
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.sleepers import Asleep
-from pisces.kernels.native.zygote import NO_DESCRIPTORS
+from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote
 from pisces.kernels.native.zygotes import ZygotePool
 from pisces.model.events import ProcessExit, Variable
 
@@ -70,6 +70,16 @@ class NativeKernel:
 
     async def _start(self, deadline: Deadline) -> None:
         zygote = await self._zygotes.get(self._spec, deadline)
+        try:
+            await self._start_below(zygote, deadline)
+        except KernelStartError:
+            if zygote.alive:
+                raise
+            # It was ending itself, having been idle for long, just when it was asked.
+            await self.kill()
+            await self._start_below(await self._zygotes.get(self._spec, deadline), deadline)
+
+    async def _start_below(self, zygote: Zygote, deadline: Deadline) -> None:
         process = self._process = KernelProcess(zygote)
         await process.start(self._spec, self._folder(), deadline)
         await self._become_ready(process)
