@@ -80,7 +80,7 @@ def test_a_gateway_is_started_shown_and_stopped(jupyter: Command, jupyter_python
     stopped = jupyter("gateway", "stop", folder().path.name[:4])
     assert stopped.stderr == f"The gateway of {jupyter_python} has been stopped.\n"
     gone(process)
-    assert "not running" in jupyter("gateway", "stop").stderr
+    assert "No local gateway is running" in jupyter("gateway", "stop").stderr
 
 
 def test_a_name_that_is_no_gateway_is_bad_use(pisces: Command) -> None:

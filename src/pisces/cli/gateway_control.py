@@ -68,7 +68,11 @@ async def stop_gateways(gateway_id: str | None, *, every: bool) -> int:
             lost = f" Kernels that ended with it: {status.kernels}." if status.kernels else ""
             click.echo(f"The gateway of {status.python} has been stopped.{lost}", err=True)
     if not ended:
-        click.echo("No local gateway is running." if every else "That gateway is not running.", err=True)
+        others = [] if every else [folder for folder in gateway_folders(_paths()) if folder not in folders]
+        running = [found.id for found in await look_at_all(others, deadline) if found.state == "running"]
+        click.echo("That gateway is not running." if running else "No local gateway is running.", err=True)
+        if running:
+            click.echo(f"Others are: {', '.join(running)}. Name one, or use --all.", err=True)
     return 0
 
 

@@ -21,7 +21,7 @@ _GATHERED = 1 << 18
 _READ = 1 << 16
 
 
-class _Captured:
+class Captured:
     """One stream, and the pipe that its descriptor leads to."""
 
     def __init__(self, stream: Any, descriptor: int, pipe: int) -> None:
@@ -55,22 +55,22 @@ class _Captured:
     def put(self, text: str) -> None:
         for start in range(0, len(text), _GATHERED):
             piece = text[start : start + _GATHERED]
+            self.gathered += len(piece)  # Before it is written: an interrupt may come between.
             self.write(piece)
-            self.gathered += len(piece)
             if self.gathered > _GATHERED:
                 self.flush()
 
     def flush(self) -> None:
         """Have what was written sent, if anything was: waiting for the thread that sends costs as much as a cell."""
         if self.gathered:
-            self.gathered = 0
             self.send()
+            self.gathered = 0  # Not before: what an interrupt kept from being sent would come with a later cell.
 
 
 class OrderedStreams:
     """Both streams of a kernel."""
 
-    def __init__(self, captured: list[_Captured]) -> None:
+    def __init__(self, captured: list[Captured]) -> None:
         self._captured = captured
         self._pipes = select.poll()
         for one in captured:
@@ -93,7 +93,7 @@ class OrderedStreams:
         shell.events.register("post_execute", streams.settle)
         return streams
 
-    def replace_write(self, one: _Captured) -> None:
+    def replace_write(self, one: Captured) -> None:
         """Have what is written through Python come in order."""
 
         def write(text: str) -> int | None:
@@ -153,7 +153,7 @@ class OrderedStreams:
             if not reading:
                 return
 
-    def _turn_to(self, one: _Captured) -> None:
+    def _turn_to(self, one: Captured) -> None:
         """What was written to the other stream goes first."""
         if self._last is not one:
             self._last.flush()
@@ -170,7 +170,7 @@ def drop_nothing(shell: Any) -> None:
         thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
 
 
-def _take_over(stream: Any) -> _Captured | None:
+def _take_over(stream: Any) -> Captured | None:
     """End ipykernel's own reading of a stream's descriptor; None if there is none."""
     pipe = getattr(stream, "_fid", None)
     descriptor = getattr(stream, "_original_stdstream_fd", None)
@@ -184,7 +184,7 @@ def _take_over(stream: Any) -> _Captured | None:
         stream._should_watch = True
         return None
     os.set_blocking(pipe, False)
-    return _Captured(stream, descriptor, pipe)
+    return Captured(stream, descriptor, pipe)
 
 
 def _printable(text: str) -> str:

@@ -4,27 +4,21 @@ from collections.abc import Sequence
 
 import anyio
 
-from pisces.errors import DeadlineExceeded, PiscesError
+from pisces.errors import PiscesError
 from pisces.host.connection import Connection
-from pisces.host.homes import Home, Homes
+from pisces.host.homes import Homes
+from pisces.host.left import OWNER, LeftSessions
 from pisces.host.losses import Losses, with_loss
 from pisces.host.protocol import Call, Cancel, NotUnderstood, Output, Piece, SessionLine
-from pisces.kernels.deadline import Deadline
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
-from pisces.sessions.key import SessionKey
+from pisces.sessions.kernel_records import KernelRecord
 from pisces.sessions.progress import OnOutput
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import CallContext, error_result
 from pisces.tools.python import DEFAULT_SESSION
-from pisces.tools.seat import find_seat
-
-_RETURN_CAP = 30.0
-OWNER = "command line"
-"""Every client is the same person: what one of them was told, the others need not hear again."""
 
 
 class HostCalls:
@@ -34,6 +28,7 @@ class HostCalls:
         self._runtime = runtime
         self._losses = losses
         self._homes = Homes(runtime)
+        self._left = LeftSessions(runtime, self._homes)
 
     @property
     def sessions(self) -> tuple[SessionLine, ...]:
@@ -123,10 +118,10 @@ class HostCalls:
     async def _manage(self, call: Call, context: CallContext) -> ToolResult:
         """A call about sessions, not in one."""
         name = str(call.params.get("session", ""))
-        if name and name not in self.names and (left := self._runtime.records.of(name)) is not None:
-            failed = None if call.params.get("action") == "export" else await self._bring_back(left, call)
-            if failed is not None:
-                return failed
+        if name and name not in self.names and (left := self._left.of(name)) is not None:
+            result = await self._manage_left(left, call)
+            if result is not None:
+                return result
         before = self.names
         result = await self._runtime.tool(call.tool, call.params, context=context)
         if name in before and name not in self.names:
@@ -139,37 +134,27 @@ class HostCalls:
             self._losses.told(name)
         return result
 
-    async def _bring_back(self, left: SessionKey, call: Call) -> ToolResult | None:
-        """Have a session again whose kernel an earlier host left on its gateway; what there is to say if that fails.
+    async def _manage_left(self, left: KernelRecord, call: Call) -> ToolResult | None:
+        """A call about a session whose kernel an earlier host left on its gateway.
 
-        It is given up if it was to be closed: then there is nothing that could be.
+        None when the session is there now, or need not be: then it can be carried out as any other.
         """
+        name, action = left.session.id, call.params.get("action")
+        if action == "export":
+            return None
+        result: ToolResult | None = None
         try:
-            home = self._homes.enter(left.id, call.place)
-            await _return_to(home, left.id)
-            self._homes.keep(left.id, home, self.names)
-            self._losses.told(left.id)
+            if action == "close":
+                result = await self._left.close(left, call)
+            elif action == "interrupt":
+                result = await self._left.interrupt(left, call)
+            else:
+                home = await self._left.bring_back(left, call)
+                self._homes.keep(name, home, self.names)
         except PiscesError as error:
-            result = error_result(error.explain())
-            if call.params.get("action") != "close":
-                return result
-            self._runtime.records.forget(left)
-            self._losses.told(left.id)
-            note = f"Session {left.id!r} is given up. Its kernel was left where it was, and may still be there."
-            return _with_notice(result, note)
-        return None
-
-
-async def _return_to(home: Home, name: str) -> None:
-    """Have the session that lives there, with its kernel. Raises what keeps that from being done."""
-    deadline = Deadline.after(_RETURN_CAP)
-    seat = await find_seat(home.services, home.kernel, StopSignal(deadline), deadline)
-    if seat is None:
-        raise DeadlineExceeded("No interpreter had answered in time")
-    terms = seat.terms(home.services, durable=True)
-    session = home.services.pool.session(seat.key(name, home.services.cwd), OWNER, terms)
-    async with session.turn(deadline):
-        await session.ensure_kernel(deadline)
+            return error_result(error.explain())
+        self._losses.told(name)
+        return result
 
 
 async def _watch(connection: Connection, abort: anyio.Event) -> None:

@@ -5,8 +5,7 @@ another folder runs in it as it is.
 """
 
 import os
-import shutil
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +15,7 @@ from pisces.errors import InvalidCall
 from pisces.host.protocol import Place, printable, unpack_environ
 from pisces.kernels.registry import BackendChoice
 from pisces.runtime import Runtime, working_folder
+from pisces.sessions.kernel_records import KernelRecord
 from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
 from pisces.tools.base import Services, Tool
@@ -23,8 +23,6 @@ from pisces.tools.registry import make_tools
 
 _BACKEND = "python.backend"
 _INTERPRETER = "python.interpreter"
-_FIXED = {_INTERPRETER: "interpreter", _BACKEND: "backend"}
-"""Settings of a session that stay as they were: what else they would mean is another session."""
 _REMEMBERED = 1000
 
 
@@ -82,9 +80,9 @@ class Homes:
         home = self._homes.get(name)
         if home is None:
             return self._make(place, self._runtime.records.of(name), kernel)
-        for setting, what in _FIXED.items():
-            _refuse_change(name, what, place.settings.get(setting), home.settings.get(setting))
+        _refuse_change(name, "backend", place.settings.get(_BACKEND), home.settings.get(_BACKEND))
         _refuse_change(name, "kernel", kernel, home.kernel)
+        _refuse_interpreter(name, place.settings.get(_INTERPRETER), home)
         return home
 
     def keep(self, name: str, home: Home, sessions: Collection[str]) -> None:
@@ -106,32 +104,46 @@ class Homes:
         """The session has been closed."""
         self._homes.pop(name, None)
 
-    def _make(self, place: Place, left: SessionKey | None, kernel: str | None) -> Home:
+    def _make(self, place: Place, left: KernelRecord | None, kernel: str | None) -> Home:
         """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
-        settings = place.settings
+        settings: Mapping[str, Any] = place.settings
         if left is not None:
-            cwd = Path(left.cwd) if os.path.isdir(left.cwd) else cwd
-            _refuse_change(left.id, "kernel", kernel, left.kernelspec or None)
-            kernel = left.kernelspec or None
-            _refuse_change(left.id, "backend", settings.get(_BACKEND), left.backend)
-            _refuse_interpreter(left, settings.get(_INTERPRETER))
-            settings = {**settings, _BACKEND: left.backend}
+            cwd, settings = _as_it_was(left, cwd, settings)
+            _refuse_change(left.session.id, "kernel", kernel, left.session.kernelspec or None)
+            kernel = left.session.kernelspec or None
         loaded = load_settings(cwd, environ, settings)
         if left is not None:
-            _refuse_elsewhere(left, BackendChoice.of(loaded))
+            _refuse_elsewhere(left.session, BackendChoice.of(loaded))
         if loaded.settings.python.kernel_mode == "per-call":
             raise InvalidCall(
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        return Home(cwd, settings, self._runtime.services_at(cwd, environ, settings), set(), kernel)
+        home = Home(cwd, settings, self._runtime.services_at(cwd, environ, settings), set(), kernel)
+        if left is not None:
+            _refuse_interpreter(left.session.id, place.settings.get(_INTERPRETER), home)
+        return home
 
 
-def _refuse_interpreter(left: SessionKey, wanted: object) -> None:
-    found = os.path.realpath(shutil.which(str(wanted)) or str(wanted)) if wanted else None
-    if found is not None and not left.kernelspec and found != os.path.realpath(left.interpreter):
-        _refuse_change(left.id, "interpreter", wanted, left.interpreter)
+def _as_it_was(left: KernelRecord, cwd: Path, settings: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+    """The folder and the settings that lead to a kernel which was left, whatever the folder of this call says."""
+    session = left.session
+    _refuse_change(session.id, "backend", settings.get(_BACKEND), session.backend)
+    found = {_BACKEND: session.backend, **({_INTERPRETER: left.ticket.python} if left.ticket.python else {})}
+    return Path(session.cwd) if os.path.isdir(session.cwd) else cwd, {**settings, **found}
+
+
+def _refuse_interpreter(session: str, wanted: object, home: Home) -> None:
+    given = home.settings.get(_INTERPRETER)
+    if wanted is None or given is None or not _is_same(home.services.interpreters.path_of, str(wanted), str(given)):
+        _refuse_change(session, "interpreter", wanted, given)
+
+
+def _is_same(path_of: Callable[[str], str], wanted: str, given: str) -> bool:
+    """Whether both lead to one Python. That of a virtual environment is a link to another one, in its own folder."""
+    one, other = path_of(wanted), path_of(given)
+    return all(os.path.realpath(part(one)) == os.path.realpath(part(other)) for part in (str, os.path.dirname))
 
 
 def _refuse_elsewhere(left: SessionKey, choice: BackendChoice) -> None:

@@ -213,6 +213,8 @@ class Ticket(msgspec.Struct, frozen=True):
     """Whom it knows us as."""
     nonce: str
     """What the kernel is known by: another process under the same id does not have it."""
+    python: str = ""
+    """The interpreter whose gateway that is; empty for a gateway of somebody else."""
 
 
 @runtime_checkable
@@ -267,9 +269,22 @@ class Offering(Protocol):
 class Returning(Protocol):
     """A backend whose kernels can be found again."""
 
-    def returning(self, spec: LaunchSpec, ticket: Ticket) -> Kernel:
-        """The kernel that a ticket leads to, not connected yet: `start` does that.
+    def returning(self, spec: LaunchSpec, ticket: Ticket) -> "Left":
+        """The kernel that a ticket leads to, not connected yet."""
+        ...
 
-        That raises `KernelGone` when it is certain that there is no such kernel any more.
-        """
+
+class Left(Kernel, Protocol):
+    """A kernel that an earlier process left: `start` makes it ours again, where it waits for a cell.
+
+    Each raises `KernelGone` when it is certain that there is no such kernel any more, `KernelError` or
+    `DeadlineExceeded` when it cannot be reached.
+    """
+
+    async def interrupt_from_afar(self, deadline: Deadline) -> bool:
+        """Interrupt what it runs, which nobody waits for any more; False if it runs nothing."""
+        ...
+
+    async def end_from_afar(self, deadline: Deadline) -> None:
+        """End it where it is, whatever it runs."""
         ...

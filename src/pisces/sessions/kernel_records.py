@@ -34,9 +34,9 @@ class KernelRecords:
         record = None if path is None else _read(path)
         return record.ticket if record is not None and record.session == key else None
 
-    def of(self, name: str) -> SessionKey | None:
+    def of(self, name: str) -> KernelRecord | None:
         """The session of this name that left its kernel last, whatever folder it was made in."""
-        return next((record.session for record in self.all() if record.session.id == name), None)
+        return next((record for record in self.all() if record.session.id == name), None)
 
     def all(self) -> list[KernelRecord]:
         """Every record, the newest first."""

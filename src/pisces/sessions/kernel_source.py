@@ -1,14 +1,21 @@
 """Where a session has its kernels from: a fresh one of its backend, or the one that an earlier process left."""
 
+import logging
+from typing import Final
+
 import anyio
 
-from pisces.errors import KernelGone
-from pisces.kernels.base import Kernel, LaunchSpec, Returning, Staying
+from pisces.errors import DeadlineExceeded, KernelError, KernelGone
+from pisces.kernels.base import Kernel, LaunchSpec, Left, Returning, Staying, Ticket
 from pisces.kernels.deadline import Deadline
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.key import SessionKey
 from pisces.sessions.recovery import StateNews
 from pisces.sessions.terms import Terms
+
+_END_CAP: Final = 5.0
+
+_log = logging.getLogger(__name__)
 
 
 class KernelSource:
@@ -25,7 +32,7 @@ class KernelSource:
 
     async def get(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
         """A kernel that is up. Raises as `Kernel.start`."""
-        kernel = None if self._fresh_only else await self._left_behind(spec, deadline)
+        kernel = await self._left_behind(spec, deadline)
         self._fresh_only = True
         return kernel or await self._fresh(spec, deadline)
 
@@ -37,11 +44,10 @@ class KernelSource:
         return kernel
 
     async def _left_behind(self, spec: LaunchSpec, deadline: Deadline) -> Kernel | None:
-        backend = self._terms.backend
-        ticket = self._records.find(self._key) if self._terms.durable else None
-        if ticket is None or not isinstance(backend, Returning):
+        ticket = self._ticket()
+        kernel = None if ticket is None else self._returning(spec, ticket)
+        if kernel is None or ticket is None:
             return None
-        kernel = backend.returning(spec, ticket)
         self.looked = True
         try:
             await kernel.start(deadline)
@@ -50,6 +56,19 @@ class KernelSource:
             self.news = StateNews.lost(f"The kernel of this session is gone from {ticket.place}: {_clause(error)}")
             return None
         return kernel
+
+    def _ticket(self) -> Ticket | None:
+        return None if self._fresh_only or not self._terms.durable else self._records.find(self._key)
+
+    def left(self, spec: LaunchSpec) -> Left | None:
+        """The kernel that an earlier process left and this one has not had yet, to be dealt with from afar."""
+        ticket = self._ticket()
+        self.looked |= ticket is not None
+        return None if ticket is None else self._returning(spec, ticket)
+
+    def _returning(self, spec: LaunchSpec, ticket: Ticket) -> Left | None:
+        backend = self._terms.backend
+        return backend.returning(spec, ticket) if isinstance(backend, Returning) else None
 
     def forget(self) -> None:
         """The kernel has ended, or will: no later process is to look for it."""
@@ -68,6 +87,17 @@ class KernelSource:
         with anyio.CancelScope(shield=True):
             await kernel.detach()
         return True
+
+
+async def end_left(kernel: Left) -> None:
+    """End a kernel that nobody will ask for again, whatever happens to the call meanwhile."""
+    try:
+        with anyio.CancelScope(shield=True):
+            await kernel.end_from_afar(Deadline.after(_END_CAP))
+    except KernelGone as error:
+        _log.debug("there is nothing to end: %s", error)
+    except (KernelError, DeadlineExceeded) as error:
+        _log.warning("the kernel that an earlier process left may still be there: %s", error)
 
 
 def _clause(error: KernelGone) -> str:

@@ -19,7 +19,7 @@ from pisces.model.kernel_info import KernelInfo, Phase
 from pisces.sessions.checkpoints import Kept
 from pisces.sessions.going_back import WentBack, go_back, undo_target
 from pisces.sessions.kernel_records import KernelRecords
-from pisces.sessions.kernel_source import KernelSource
+from pisces.sessions.kernel_source import KernelSource, end_left
 from pisces.sessions.key import SessionKey
 from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
@@ -145,6 +145,7 @@ class Session(Turns):
         """Have a fresh kernel, and forget every trouble with the old one. Named checkpoints stay."""
         self.resetting = True
         old, self.kernel = self.kernel, None
+        left = self.source.left(self.launch_spec())
         self.source.forget()
         self.state.began_anew()
         self.journal.reset()
@@ -155,6 +156,8 @@ class Session(Turns):
             async with anyio.create_task_group() as group:
                 if old is not None:  # It takes as long to end as the new one to begin.
                     group.start_soon(_shut_down, old)
+                if left is not None:
+                    group.start_soon(end_left, left)
                 try:
                     await self.ensure_kernel(deadline)
                 except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
@@ -365,6 +368,10 @@ class Session(Turns):
     def take_news(self, owner: str) -> StateNews | None:
         """What became of the state since this owner was last told; told once."""
         return self._news.pop(owner, None)
+
+    def news_for(self, owner: str) -> StateNews | None:
+        """The same, without its being told."""
+        return self._news.get(owner)
 
     def info(self, state: KernelState, restore: Restore | None = None) -> KernelInfo:
         """The kernel, for the reader of a result."""

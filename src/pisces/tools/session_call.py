@@ -126,7 +126,7 @@ class _SessionCall:
         return await session_state.branch(self._services, session, self._params.to, self._deadline, owner)
 
     async def _variables(self) -> ToolResult:
-        return await session_state.variables(self._find(), self._deadline)
+        return await session_state.variables(self._find(), self._deadline, self._context.owner)
 
     async def _export(self) -> ToolResult:
         target = notebook_path(self._services.cwd, _needed(self._params.path))

@@ -72,16 +72,18 @@ async def branch(services: Services, session: Session, to: str | None, deadline:
     return told(text.rstrip(), details)
 
 
-async def variables(session: Session, deadline: Deadline) -> ToolResult:
-    """What the namespace holds, without showing values."""
+async def variables(session: Session, deadline: Deadline, owner: str) -> ToolResult:
+    """What the namespace holds, without showing values. What became of the state is told by the next result, too."""
     found = await session.variables(deadline)
+    news = session.news_for(owner)
     lines = [f"{item.name}: {item.type}{f' {item.size}' if item.size else ''}" for item in found.variables]
     remarks = []
     if not found.current:
         remarks.append("As of the last finished cell.")
     if not found.complete:
         remarks.append("The list may not be complete.")
-    head = [f"[{' '.join(remarks)}]"] if remarks else []
+    head = [f"[State: {news.state}] {news.text}"] if news is not None else []
+    head += [f"[{' '.join(remarks)}]"] if remarks else []
     details = _details("variables", session, variables=list(found.variables), as_of_last_cell=not found.current)
     return told("\n".join([*head, *(lines or ["(no variables)"])]), details)
 

@@ -36,6 +36,15 @@ def recorded(home: Path) -> str:
     return str(msgspec.json.decode(record.read_bytes())["ticket"]["kernel"])
 
 
+def is_gone(server: Server, kernel: str) -> bool:
+    """Whether the server has no such kernel."""
+    try:
+        ask(server, f"/api/kernels/{kernel}")
+    except OSError:
+        return True
+    return False
+
+
 @pytest.fixture
 async def runtime(kernel_gateway: Server, plain_python: str, tmp_path: Path) -> AsyncIterator[Runtime]:
     environ = to_gateway(kernel_gateway)
@@ -156,14 +165,7 @@ async def test_leaving_the_runtime_ends_its_kernels(kernel_gateway: Server, plai
         await call(made, "1")
         ended = kernel_id(made)
 
-    def gone() -> bool:
-        try:
-            ask(kernel_gateway, f"/api/kernels/{ended}")
-        except OSError:
-            return True
-        return False
-
-    await eventually(gone)
+    await eventually(lambda: is_gone(kernel_gateway, ended))
 
 
 def test_a_session_is_there_after_its_host_was_killed(pisces: Command, tmp_path: Path) -> None:
@@ -252,3 +254,71 @@ def test_a_session_that_was_left_stays_what_it_was(pisces: Command, tmp_path: Pa
     cells = msgspec.json.decode(exported.read_bytes())["cells"]
     assert ["".join(cell["source"]) for cell in cells if cell["cell_type"] == "code"] == ["x = 41"]
     assert "is closed" in pisces("session", "close", "--all", cwd=tmp_path).stdout
+
+
+def test_a_reset_ends_the_kernel_that_was_left(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    kill_host()
+    left = recorded(own_home)
+    later = pisces("run", "--session", "s", "--reset", "-c", "'x' in globals()", cwd=tmp_path)
+    assert (later.stdout, later.stderr) == ("False\n", "")
+    assert is_gone(kernel_gateway, left)
+
+
+def test_a_cell_that_outlives_its_host_can_be_interrupted(pisces: Command, tmp_path: Path) -> None:
+    leave_busy(pisces, tmp_path)
+    assert "is being stopped" in pisces("session", "interrupt", "s", cwd=tmp_path).stdout
+    assert pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path).stdout == "42\n"
+    kill_host()
+    assert pisces("session", "interrupt", "s", cwd=tmp_path).stdout == "Nothing runs in session 's'.\n"
+
+
+def test_a_session_whose_cell_outlives_its_host_can_be_closed(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    leave_busy(pisces, tmp_path)
+    left = recorded(own_home)
+    assert "is closed" in pisces("session", "close", "s", cwd=tmp_path).stdout
+    assert is_gone(kernel_gateway, left)
+
+
+def leave_busy(pisces: Command, folder: Path) -> None:
+    """Leave a session, in which x is 41, without a host and busy with a cell."""
+    begun = folder / "begun"
+    code = f"import pathlib, time\nx = 41\npathlib.Path({str(begun)!r}).touch()\ntime.sleep(300)"
+    pisces("run", "--session", "s", "--background", "-c", code, cwd=folder)
+    anyio.run(eventually, begun.exists)
+    kill_host()
+
+
+def test_variables_of_a_kernel_that_is_gone_are_said_to_be_lost(
+    pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
+) -> None:
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=tmp_path)
+    ask(kernel_gateway, f"/api/kernels/{recorded(own_home)}", method="DELETE")
+    listed = pisces("session", "variables", "s", cwd=tmp_path).stdout
+    assert listed.startswith("[State: lost] The kernel had ended since the last call")
+    assert listed.endswith("(no variables)\n")
+    assert "[State: lost]" in pisces("run", "--session", "s", "-c", "1", cwd=tmp_path).stderr
+
+
+def test_a_session_that_was_left_has_the_interpreter_that_it_was_made_with(
+    plain_python: str, jupyter_python: str, tmp_path: Path, own_home: Path
+) -> None:
+    pisces = Command(plain_python)
+    made = ("run", "--session", "s", "--backend", "gateway", "--interpreter", jupyter_python)
+    try:
+        assert pisces(*made, "-c", "x = 41", cwd=tmp_path).stderr == ""
+        kill_host()
+        assert pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path).stdout == "42\n"
+        assert pisces(*made, "-c", "x + 2", cwd=tmp_path).stdout == "43\n"
+        kill_host()
+        refused = pisces("run", "--session", "s", "--interpreter", plain_python, "-c", "x", cwd=tmp_path)
+        assert (refused.returncode, "cannot change to the interpreter" in refused.stderr) == (2, True)
+        assert "Others are:" in pisces("gateway", "stop").stderr
+    finally:
+        pisces("session", "close", "s", cwd=tmp_path)
+        end_host(pisces)
+        pisces("gateway", "stop", "--all")

@@ -3,13 +3,14 @@
 import anyio
 
 from pisces.kernels.base import LaunchSpec, Ticket
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.gateway import Gateway
 from pisces.kernels.gateway.transport import GatewayTransport
 from pisces.kernels.jupyter.kernel import JupyterKernel
 
 
 class GatewayKernel(JupyterKernel):
-    """Fulfils `Kernel` and `Staying`."""
+    """Fulfils `Kernel` and `Staying`; with a ticket, `Left`."""
 
     transport: GatewayTransport
 
@@ -30,11 +31,21 @@ class GatewayKernel(JupyterKernel):
         kernel_id = self.transport.kernel_id
         if not kernel_id or not self.nonce or self.ended is not None:
             return None
-        return Ticket(self.transport.place, kernel_id, self.transport.client, self.nonce)
+        python = self._spec.interpreter if self.transport.shares_machine else ""
+        return Ticket(self.transport.place, kernel_id, self.transport.client, self.nonce, python)
 
     async def detach(self) -> None:
         """See `Staying`."""
         await self.transport.detach()
+
+    async def interrupt_from_afar(self, deadline: Deadline) -> bool:
+        """See `Left`."""
+        return await self.transport.reach(deadline) and await self.transport.interrupt()
+
+    async def end_from_afar(self, deadline: Deadline) -> None:
+        """See `Left`."""
+        await self.transport.reach(deadline)
+        await self.transport.kill()
 
     async def _give_up(self) -> None:
         """A kernel that was there before is not ended because we did not get to it, unless it is another by now."""

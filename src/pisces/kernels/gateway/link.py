@@ -12,6 +12,7 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.continuity import MISSING, Continuity
 from pisces.kernels.gateway.failure import GatewayError
 from pisces.kernels.gateway.gateway import Gateway
+from pisces.kernels.gateway.models import KernelModel
 from pisces.kernels.gateway.websocket import NotConnected, WebSocket
 from pisces.kernels.jupyter import ws_json, ws_v1
 from pisces.kernels.jupyter.message import Message, MessageMaker
@@ -162,13 +163,13 @@ class KernelLink:
         except KernelEnded:
             return  # Whoever receives is told.
 
-    async def find(self, deadline: Deadline) -> str:
-        """The name of the kernel's kernelspec. Raises `KernelEnded`, `GatewayError` or `DeadlineExceeded`."""
+    async def find(self, deadline: Deadline) -> KernelModel:
+        """What the server says of the kernel. Raises `KernelEnded`, `GatewayError` or `DeadlineExceeded`."""
         model = await self._gateway.rest.find(self.kernel_id, deadline)
-        if model is None or model.execution_state == "dead":
-            self.end(GONE)
-            self._living()
-        return "" if model is None else model.name
+        if model is not None and model.execution_state != "dead":
+            return model
+        self.end(GONE)
+        raise _ended(self.ended or GONE)
 
     async def _make_sure(self) -> None:
         """Before a cell is sent: is anybody there, and is it the same kernel? Raises `KernelEnded` or `LinkLost`."""
@@ -251,7 +252,7 @@ class KernelLink:
 
     def _living(self) -> None:
         if self.ended is not None:
-            raise KernelEnded(f"The kernel {self.ended.describe()}", exit=self.ended)
+            raise _ended(self.ended)
 
     def end(self, how: ProcessExit) -> None:
         """The kernel has ended: whoever receives is told, after what the kernel had said."""
@@ -283,3 +284,7 @@ class KernelLink:
         self._continuity.missing = False
         self._malformed = 0
         return tuple(notes)
+
+
+def _ended(how: ProcessExit) -> KernelEnded:
+    return KernelEnded(f"The kernel {how.describe()}", exit=how)

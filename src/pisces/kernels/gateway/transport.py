@@ -94,11 +94,21 @@ class GatewayTransport:
 
     async def _find_or_create(self, deadline: Deadline) -> str:
         if self._attached:
-            return await self._link.find(deadline)
+            return (await self._link.find(deadline)).name
         model = await self._gateway.create(self._spec, deadline)
         self._link.kernel_id = model.id
         self._on_server = True
         return model.name
+
+    async def reach(self, deadline: Deadline) -> bool:
+        """Have power over a kernel that was left, without a link to it; whether it may run something.
+
+        Raises `KernelEnded` if it is gone, `GatewayError` or `DeadlineExceeded`.
+        """
+        await self._gateway.ensure(deadline)
+        model = await self._link.find(deadline)
+        self._on_server = True
+        return model.execution_state != "idle"
 
     async def ready(self) -> None:
         """See `Transport`."""
@@ -165,10 +175,6 @@ class GatewayTransport:
         self._on_server = False
         self._link.end(_LEFT)
         await self._link.close()
-
-    def mark_ended(self, how: ProcessExit) -> None:
-        """It is known from elsewhere that the kernel has ended."""
-        self._link.end(how)
 
     def take_notes(self) -> tuple[str, ...]:
         """What the reader of the last result has to know of the connection; told once."""
