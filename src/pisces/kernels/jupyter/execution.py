@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import anyio
 
 from pisces.kernels.jupyter.message import Message
+from pisces.kernels.jupyter.numbering import Numbering
 from pisces.kernels.jupyter.tracker import ExecutionTracker
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost
 from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
@@ -22,6 +23,8 @@ _BATCH = 1 << 19
 """Characters of text in one batch: what waits in the host is bounded, whatever a message carries."""
 _REPLY_CAP = 1.0
 """How long the reply to an interrupted request is waited for, once the kernel is idle."""
+_IDLE_CAP = 1.0
+"""A kernel that drops messages may have dropped that it is idle: after so long without a word it is asked."""
 _SILENCE = 0.05
 """A kernel that says no more for so long has said all of a cell."""
 _LATE_CAP = 1.0
@@ -35,7 +38,10 @@ class JupyterExecution:
 
     def __init__(self, kernel: "JupyterKernel", request: Message, *, inspect: bool, counted: bool) -> None:
         self._kernel = kernel
-        self._tracker = ExecutionTracker(request.id, request.header["session"])
+        client = request.header["session"]
+        # A Python kernel that was prepared drops nothing.
+        numbering = None if kernel.is_python else Numbering(client)
+        self._tracker = ExecutionTracker(request.id, client, numbering=numbering)
         self._inspect = inspect
         self._counted = counted
         self._waiting: deque[AnyEvent] = deque()
@@ -125,11 +131,16 @@ class JupyterExecution:
             message = None if full else self._kernel.transport.receive_nowait()
 
     async def _next(self) -> Message | None:
-        """The next message; None when a reply that may never come has been waited for."""
+        """The next message; None when one that may never come has been waited for."""
         if self._tracker.idle_without_reply and self._interrupts:
             with anyio.move_on_after(_REPLY_CAP):
                 return await self._kernel.transport.receive()
             self._given_up = True
+            return None
+        if self._tracker.reply_without_idle and not self._kernel.is_python:
+            with anyio.move_on_after(_IDLE_CAP):
+                return await self._kernel.transport.receive()
+            self._tracker.idle_after(await self._kernel.ask_who_it_is())
             return None
         return await self._kernel.transport.receive()
 
@@ -173,10 +184,11 @@ class JupyterExecution:
         )
 
     def _about_dropped(self) -> list[str]:
-        if not self._tracker.dropped:
-            return []
-        limit = "iopub_data_rate_limit" if self._tracker.dropped == "data" else "iopub_msg_rate_limit"
-        return [f"The Jupyter server left out part of this cell's output, which came too fast for its {limit}."]
+        if self._tracker.dropped:
+            limit = "iopub_data_rate_limit" if self._tracker.dropped == "data" else "iopub_msg_rate_limit"
+            return [f"The Jupyter server left out part of this cell's output, which came too fast for its {limit}."]
+        lost = self._tracker.lost
+        return [f"Output is missing: the kernel dropped {lost} of its messages, which came too fast."] if lost else []
 
     def _end_dead(self, ended: ProcessExit) -> None:
         if not self.done:

@@ -216,6 +216,12 @@ class JupyterKernel:
         except (KernelEnded, LinkLost) as error:
             _log.debug("the cell could not be interrupted: %s", error)  # Whoever receives hears of it.
 
+    async def ask_who_it_is(self) -> str:
+        """Ask something that every kernel answers as soon as it is idle; the id of the question."""
+        question = self._make.kernel_info()
+        await self.transport.send(question)
+        return question.id
+
     async def refuse_input(self, request: Message) -> None:
         """Answer a prompt with nothing."""
         await self.transport.send(self._make.refuse_input(request))

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from pisces.kernels.jupyter.message import Message
+from pisces.kernels.jupyter.numbering import Numbering
 from pisces.model.events import (
     AnyEvent,
     ClearOutput,
@@ -43,8 +44,11 @@ _DEAD_STATES = {
 class ExecutionTracker:
     """Follows the message of this id, sent by the client of this session."""
 
-    def __init__(self, request: str, client: str) -> None:
+    def __init__(self, request: str, client: str, *, numbering: Numbering | None = None) -> None:
+        """`numbering` is for a kernel that drops messages when they are not read fast enough."""
         self._request = request
+        self._numbering = numbering
+        self._questions: set[str] = set()
         self._client = client
         self._started = False
         self._idle = False
@@ -65,9 +69,19 @@ class ExecutionTracker:
         return self._idle and self.reply is not None
 
     @property
+    def lost(self) -> int:
+        """How many messages of the kernel are known to have been lost on the way."""
+        return 0 if self._numbering is None else self._numbering.lost
+
+    @property
     def begun(self) -> bool:
         """Whether the code may have begun to run."""
         return self._started
+
+    @property
+    def reply_without_idle(self) -> bool:
+        """Whether the kernel has answered and has not said that it is idle: it will, or that message was lost."""
+        return self.reply is not None and not self._idle
 
     @property
     def idle_without_reply(self) -> bool:
@@ -76,6 +90,8 @@ class ExecutionTracker:
 
     def take(self, message: Message) -> list[AnyEvent]:
         """What the message says to this execution; nothing, if it is about something else."""
+        if self._numbering is not None:
+            self._numbering.take(message)
         if message.channel == "iopub":
             return self._published(message)
         if message.parent == self._request:
@@ -107,13 +123,20 @@ class ExecutionTracker:
         state = message.content.get("execution_state")
         if state in _DEAD_STATES:
             self._died(_DEAD_STATES[state], message.content.get("pisces_exit"))
-        elif message.parent == self._request:
-            if state == "busy" and not self._started:
-                self._started = True
-                return [Started()]
-            if state == "idle":
-                self._idle = True
+        elif message.parent == self._request and state == "busy" and not self._started:
+            self._started = True
+            if self._numbering is not None:
+                self._numbering.begin(message)
+            return [Started()]
+        elif state == "idle" and (message.parent == self._request or message.parent in self._questions):
+            self._idle = True
+            if self._numbering is not None:
+                self._numbering.end(message)
         return []
+
+    def idle_after(self, question: str) -> None:
+        """Also when it is idle after this, which it was asked later, the kernel has said all."""
+        self._questions.add(question)
 
     def _died(self, how: str, told: Any = None) -> None:
         told = told if isinstance(told, dict) else {}

@@ -23,20 +23,23 @@ def said(
     channel: Channel = "iopub",
     asked_by: str = CLIENT,
     session: str = KERNEL,
+    number: int | None = None,
 ) -> Message:
     """One message of the kernel's, an answer to the request `to` of the client `asked_by`."""
+    name = f"m-{kind}" if number is None else f"{KERNEL}_1_{number}"
     parent = {"msg_id": to, "session": asked_by} if to else {}
-    return Message(channel, {"msg_id": f"m-{kind}", "msg_type": kind, "session": session}, parent, content)
+    return Message(channel, {"msg_id": name, "msg_type": kind, "session": session}, parent, content)
 
 
-def state(name: str, *, to: str = "request") -> Message:
+def state(name: str, *, to: str = "request", **where: Any) -> Message:
     """A change of the kernel's state."""
-    return said("status", {"execution_state": name}, to=to)
+    return said("status", {"execution_state": name}, to=to, **where)
 
 
-def reply(status: str = "ok", *, to: str = "request", **content: Any) -> Message:
+def reply(status: str = "ok", *, to: str = "request", number: Any = None, **content: Any) -> Message:
     """The answer to an execute request."""
-    return said("execute_reply", {"status": status, "execution_count": 1, **content}, to=to, channel="shell")
+    told = {"status": status, "execution_count": 1, **content}
+    return said("execute_reply", told, to=to, channel="shell", number=number)
 
 
 def stream(text: str, name: str = "stdout", **where: Any) -> Message:

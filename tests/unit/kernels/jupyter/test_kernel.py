@@ -89,6 +89,39 @@ async def test_a_foreign_kernel_that_ends_after_its_cell_has_run_it_all_the_same
     assert await kernel.is_alive() is isinstance(end, Exception)  # One that is gone would tell through `ended`.
 
 
+async def test_messages_that_the_kernel_dropped_are_counted(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    running = await begin(kernel)
+    to = transport.last.id
+    lines = [stream("line", to=to, number=number) for number in (8, 9, 12)]
+    transport.tell(state("busy", to=to, number=7), *lines, reply(to=to, number=15), state("idle", to=to, number=16))
+    done = (await running.finish()).done
+    assert done.notes == ("Output is missing: the kernel dropped 4 of its messages, which came too fast.",)
+
+
+async def test_a_cell_whose_idle_was_dropped_ends_when_the_kernel_is_asked(
+    kernel: JupyterKernel, transport: ScriptedTransport, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pisces.kernels.jupyter.execution._IDLE_CAP", 0.02)
+    running = await begin(kernel)
+    to = transport.last.id
+    transport.tell(state("busy", to=to, number=7), stream("line", to=to, number=8), reply(to=to, number=10))
+    sent = len(transport.sent)
+    async with anyio.create_task_group() as group:
+        group.start_soon(running.finish)
+        while len(transport.sent) == sent:
+            await anyio.lowlevel.checkpoint()
+        asked = transport.last
+        assert asked.type == "kernel_info_request"
+        answer = said("kernel_info_reply", {}, to=asked.id, channel="shell", number=13)
+        busy, idle = state("busy", to=asked.id, number=12), state("idle", to=asked.id, number=14)
+        transport.tell(busy, answer, idle)
+    done = (await running.finish()).done
+    assert done.status == "ok"
+    assert done.notes == ("Output is missing: the kernel dropped 2 of its messages, which came too fast.",)
+
+
 async def test_a_restart_by_the_server_ends_the_cell_at_once(
     kernel: JupyterKernel, transport: ScriptedTransport
 ) -> None:
