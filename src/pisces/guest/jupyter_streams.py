@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 _GATHERED = 1 << 18
 _READ = 1 << 16
+_QUEUED = 64
+"""Messages that wait for a reader; whoever prints then waits too."""
 
 
 class Captured:
@@ -161,13 +163,21 @@ class OrderedStreams:
 
 
 def drop_nothing(shell: Any) -> None:
-    """Have the kernel keep what nobody has taken yet: it would drop all beyond 1,000 messages, without a word."""
+    """Have the kernel wait for a reader that does not keep up: it would drop what does not fit, without a word."""
     thread = getattr(getattr(shell, "kernel", None), "iopub_thread", None)
     if thread is not None:
-        import zmq
+        thread.schedule(lambda: _wait_for_readers(thread.socket))  # Only the thread that uses it may touch it.
 
-        # Only the thread that uses the socket may touch it.
-        thread.schedule(lambda: thread.socket.setsockopt(zmq.SNDHWM, 0))
+
+def _wait_for_readers(socket: Any) -> None:
+    import zmq
+
+    try:
+        socket.setsockopt(zmq.XPUB_NODROP, 1)
+    except (AttributeError, zmq.ZMQError):
+        socket.setsockopt(zmq.SNDHWM, 0)  # Then it keeps all that there is.
+    else:
+        socket.setsockopt(zmq.SNDHWM, _QUEUED)
 
 
 def _take_over(stream: Any) -> Captured | None:

@@ -60,6 +60,7 @@ class Progress:
     def mute(self) -> None:
         """Tell nobody anything more."""
         self._listener = self._on_output = None
+        self._transcript.forget_pieces()
 
     async def changed(self) -> None:
         """The status of a cell has changed: tell it now."""

@@ -73,6 +73,10 @@ class Transcript:
         """From now on keep every piece of text until `take_pieces` fetches it."""
         self._pieces = []
 
+    def forget_pieces(self) -> None:
+        """Nobody fetches them any more."""
+        self._pieces = None
+
     def gather(self, record: CellRecord, text: str) -> None:
         """Keep a piece, if anybody wants pieces."""
         if self._pieces is not None:

@@ -126,6 +126,9 @@ class GatewayTransport:
         """See `Transport`."""
         return self._link.receive_nowait()
 
+    def take_as_read(self) -> None:
+        """See `Transport`. It is so from the beginning; what the gateway does is its own affair."""
+
     async def interrupt(self) -> bool:
         """See `Transport`."""
         try:

@@ -98,6 +98,8 @@ class JupyterKernel:
             await self._recognise()
         elif self.is_python:
             await self._prepare()
+        if self.is_python:
+            self.transport.take_as_read()
         _startup.debug("kernel ready")
 
     async def _introduce(self) -> Mapping[str, Any]:

@@ -69,6 +69,10 @@ class Transport(Protocol):
         """The next message if it is there already; None if not. Raises nothing: `receive` does."""
         ...
 
+    def take_as_read(self) -> None:
+        """Take no more from the kernel than is asked for: it has been told to keep the rest."""
+        ...
+
     async def interrupt(self) -> bool:
         """Have the kernel interrupted by who has power over it; False if that cannot be done, or did not work."""
         ...

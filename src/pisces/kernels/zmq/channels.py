@@ -25,6 +25,8 @@ _RETRY_MS: Final = 5
 """How often to try to connect until the kernel listens: what a start may cost more than it must."""
 _DESCRIPTORS: Final = 40
 """How many a kernel may take in its host, with room to spare."""
+_QUEUED: Final = 64
+"""Messages that wait to be taken, of a kernel that keeps the others."""
 _SMALL: Final = 1 << 16
 """Frames above this size are read where ZMQ has put them, without a copy."""
 _MONITORED: Final = zmq.EVENT_HANDSHAKE_SUCCEEDED | zmq.EVENT_DISCONNECTED
@@ -116,6 +118,11 @@ class Channels:
                 if message is not None:
                     return message
         return None
+
+    def take_as_read(self) -> None:
+        """Let no more wait here than a few messages: the kernel keeps the rest."""
+        if not self.closed:
+            self._sockets["iopub"].setsockopt(zmq.RCVHWM, _QUEUED)
 
     def look_everywhere(self) -> None:
         """Have the next `receive` ask every channel."""

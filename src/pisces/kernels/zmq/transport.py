@@ -169,6 +169,10 @@ class ZmqTransport:
                 self._running = ""
         return message
 
+    def take_as_read(self) -> None:
+        if self._channels is not None:
+            self._channels.take_as_read()
+
     async def interrupt(self) -> bool:
         if self._process is None or self._recipe is None or self._recipe.wants_message:
             return False
@@ -193,8 +197,16 @@ class ZmqTransport:
             if process is not None and channels is not None and not channels.closed and channels.connected:
                 channels.send(MessageMaker(self.client).shutdown())
                 with anyio.move_on_after(_BUSY_SHUTDOWN_CAP if self._running else _SHUTDOWN_CAP):
-                    await process.exited.wait()
+                    await self._hear_out(process, channels)
             await self.kill()
+
+    async def _hear_out(self, process: KernelProcess, channels: Channels) -> None:
+        """Wait for the end of the process. One that says much before it must not have to wait for a reader."""
+        while process.exit is None and not channels.closed:
+            dropped = 0
+            while dropped < _BATCH and channels.receive() is not None:
+                dropped += 1
+            await (self._wait() if dropped < _BATCH else anyio.lowlevel.checkpoint())
 
     async def _take_the_rest(self, channels: Channels) -> None:
         """The kernel has ended: keep what it had sent, and close the channels.

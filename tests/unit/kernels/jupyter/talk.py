@@ -61,6 +61,7 @@ class ScriptedTransport:
         self.ended: ProcessExit | None = None
         self.interrupts = 0
         self.interrupt_works = True
+        self.takes_as_read = False
         self._news = anyio.Event()
 
     def tell(self, *messages: Message | Exception) -> None:
@@ -106,6 +107,9 @@ class ScriptedTransport:
             assert isinstance(item, Message)
             return item
         return None
+
+    def take_as_read(self) -> None:
+        self.takes_as_read = True
 
     async def interrupt(self) -> bool:
         self.interrupts += 1
