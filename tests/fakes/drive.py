@@ -5,6 +5,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
 
 import anyio
+import psutil
 
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Error, Event, Result, Started, Stream
@@ -159,6 +160,14 @@ async def eventually(condition: Callable[[], bool], *, within: float = 10.0) -> 
     while not condition():
         assert time.monotonic() < deadline, "it did not happen in time"
         await anyio.sleep(0.02)
+
+
+async def stands_still(process: psutil.Process) -> None:
+    """Wait until a process has nothing to do."""
+    before = -1.0
+    while before != (now := sum(process.cpu_times()[:2])):
+        before = now
+        await anyio.sleep(0.3)  # In which one that works would have used some of the processor's time.
 
 
 def plain_environment(**more: str) -> Mapping[str, str]:

@@ -15,7 +15,7 @@ from pisces.kernels.gateway.external import ExternalBackend
 from pisces.kernels.gateway.websocket import WebSocket
 from pisces.kernels.jupyter import ws_v1
 from pisces.kernels.jupyter.message import Message, MessageMaker
-from tests.fakes.drive import PATIENCE, begin, eventually, plain_environment
+from tests.fakes.drive import PATIENCE, begin, eventually, plain_environment, stands_still, value
 from tests.fakes.servers import KERNEL_GATEWAY, Server, ask, serving
 
 pytestmark = pytest.mark.anyio
@@ -235,22 +235,22 @@ async def test_a_cell_loses_nothing_of_a_flood_that_nobody_takes_for_a_while(
     quick_gateway: Server, tmp_path: Path
 ) -> None:
     """100 MB in 5,000 messages: more than all queues on the way hold."""
-    sent = tmp_path / "sent"
     backend = ExternalBackend(quick_gateway.url, quick_gateway.token)
     kernel = backend.kernel(LaunchSpec(quick_gateway.interpreter, str(tmp_path), plain_environment()))
     await kernel.start(Deadline.after(PATIENCE))
+    process = psutil.Process(int(await value(kernel, "__import__('os').getpid()")))
     try:
         running = await begin(
             kernel,
-            f"""
+            """
 kernel = get_ipython().kernel
 for number in range(5_000):
-    text = f"{{number:05d}}" + "x" * 20_000
-    kernel.send_response(kernel.iopub_socket, "stream", {{"name": "stdout", "text": text}})
-open({str(sent)!r}, "w").close()
+    text = f"{number:05d}" + "x" * 20_000
+    kernel.send_response(kernel.iopub_socket, "stream", {"name": "stdout", "text": text})
 """,
         )
-        await eventually(sent.exists, within=PATIENCE)
+        await running.started()
+        await stands_still(process)
         ran = await running.finish()
         assert ran.stdout.replace("x", "") == "".join(f"{number:05d}" for number in range(5_000))
     finally:

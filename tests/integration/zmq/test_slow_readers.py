@@ -3,14 +3,13 @@
 from collections.abc import AsyncIterator
 from pathlib import Path
 
-import anyio
 import psutil
 import pytest
 
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.kernel import JupyterKernel
 from pisces.kernels.zmq.backend import ZmqBackend
-from tests.fakes.drive import PATIENCE, begin, eventually, ok, stop, value
+from tests.fakes.drive import PATIENCE, begin, eventually, ok, stands_still, stop, value
 from tests.integration.zmq.conftest import MakeSpec
 
 LINES = 300_000
@@ -25,14 +24,6 @@ async def kernel(make_spec: MakeSpec) -> AsyncIterator[JupyterKernel]:
     await made.start(Deadline.after(PATIENCE))
     yield made
     await made.shutdown()
-
-
-async def stands_still(process: psutil.Process) -> None:
-    """Wait until a process has nothing to do."""
-    before = -1.0
-    while before != (now := sum(process.cpu_times()[:2])):
-        before = now
-        await anyio.sleep(0.3)  # In which one that works would have used some of the processor's time.
 
 
 async def test_a_flood_that_nobody_reads_waits_where_it_comes_from(kernel: JupyterKernel) -> None:
@@ -58,10 +49,9 @@ async def test_a_slow_reader_gets_everything(kernel: JupyterKernel) -> None:
 
 
 async def test_a_kernel_that_talks_between_cells_ends_in_good_order(kernel: JupyterKernel, tmp_path: Path) -> None:
-    talked, ended = tmp_path / "talked", tmp_path / "ended"
+    talked = tmp_path / "talked"
     code = f"""
-import atexit, pathlib, threading
-atexit.register(pathlib.Path({str(ended)!r}).touch)
+import pathlib, threading
 def talk():
     for number in range(100): print(number, flush=True)
     pathlib.Path({str(talked)!r}).touch()
@@ -73,4 +63,5 @@ threading.Thread(target=talk, daemon=True).start()
     await eventually(talked.exists)
     await stands_still(process)
     await kernel.shutdown()
-    assert ended.exists()
+    assert kernel.ended is not None
+    assert (kernel.ended.code, kernel.ended.signal) == (0, None)
