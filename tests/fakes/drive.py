@@ -164,10 +164,10 @@ async def eventually(condition: Callable[[], bool], *, within: float = 10.0) -> 
 
 async def stands_still(process: psutil.Process) -> None:
     """Wait until a process has nothing to do."""
-    before = -1.0
-    while before != (now := sum(process.cpu_times()[:2])):
-        before = now
-        await anyio.sleep(0.3)  # In which one that works would have used some of the processor's time.
+    seen: list[float] = []
+    while len(seen) < 3 or len(set(seen[-3:])) > 1:
+        seen.append(sum(process.cpu_times()[:2]))
+        await anyio.sleep(0.15)  # In which one that works would have used some of the processor's time.
 
 
 def plain_environment(**more: str) -> Mapping[str, str]:

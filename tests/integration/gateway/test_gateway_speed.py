@@ -173,18 +173,20 @@ async def test_a_client_that_does_not_read_costs_the_gateway_little_and_loses_no
 
 
 async def test_what_a_kernel_said_before_it_died_is_heard_by_a_client_that_was_slow(
-    quick_gateway: Server, client: Client
+    quick_gateway: Server, client: Client, tmp_path: Path
 ) -> None:
+    pid = tmp_path / "pid"
     await client.run(PUBLISH)
-    client.send("""
-import os
-def die():  # But only when all that it published has left it.
-    kernel.iopub_thread.socket.context.destroy(linger=30_000)
-    os._exit(1)
+    client.send(f"""
+import os, pathlib
 for number in range(90):
-    publish(f"{number:06d}" + "x" * 262_144)
-kernel.iopub_thread.schedule(die)
+    publish(f"{{number:06d}}" + "x" * 262_144)
+kernel.iopub_thread.schedule(lambda: pathlib.Path({str(pid)!r}).write_text(str(os.getpid())))
 """)
+    await eventually(lambda: pid.exists() and pid.read_text(encoding="ascii") != "")
+    process = psutil.Process(int(pid.read_text(encoding="ascii")))
+    await stands_still(process)  # All that it published has left it: it is less than waits on the way.
+    process.kill()
     await eventually(lambda: state(quick_gateway, client.kernel) == "gone", within=2 * PATIENCE)
     heard: list[Message] = []
     while not heard or heard[-1].content.get("execution_state") != "dead":

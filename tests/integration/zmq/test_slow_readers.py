@@ -55,8 +55,8 @@ import pathlib, threading
 def talk():
     for number in range(100): print(number, flush=True)
     pathlib.Path({str(talked)!r}).touch()
-    while True: print('x' * 1000, flush=True)
-threading.Thread(target=talk, daemon=True).start()
+    for number in range(5_000): print('x' * 1000, flush=True)
+threading.Thread(target=talk).start()
 """
     process = psutil.Process(int(await value(kernel, "__import__('os').getpid()")))
     await ok(kernel, code)
