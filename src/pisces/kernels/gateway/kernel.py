@@ -2,6 +2,7 @@
 
 import anyio
 
+from pisces.errors import KernelError
 from pisces.kernels.base import LaunchSpec, Ticket
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.gateway import Gateway
@@ -40,7 +41,11 @@ class GatewayKernel(JupyterKernel):
 
     async def interrupt_from_afar(self, deadline: Deadline) -> bool:
         """See `Left`."""
-        return await self.transport.reach(deadline) and await self.transport.interrupt()
+        if not await self.transport.reach(deadline):
+            return False
+        if not await self.transport.interrupt():
+            raise KernelError("What the kernel runs could not be interrupted: its gateway would not do it")
+        return True
 
     async def end_from_afar(self, deadline: Deadline) -> None:
         """See `Left`."""
