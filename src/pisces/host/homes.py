@@ -109,7 +109,7 @@ class Homes:
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
         settings: Mapping[str, Any] = place.settings
         if left is not None:
-            cwd, settings = _as_it_was(left, cwd, settings)
+            cwd, settings = _as_it_was(left, settings)
             _refuse_change(left.session.id, "kernel", kernel, left.session.kernelspec or None)
             kernel = left.session.kernelspec or None
         loaded = load_settings(cwd, environ, settings)
@@ -126,12 +126,12 @@ class Homes:
         return home
 
 
-def _as_it_was(left: KernelRecord, cwd: Path, settings: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
-    """The folder and the settings that lead to a kernel which was left, whatever the folder of this call says."""
+def _as_it_was(left: KernelRecord, settings: Mapping[str, Any]) -> tuple[Path, Mapping[str, Any]]:
+    """The folder, there or not, and the settings that lead to a kernel which was left, wherever this call is from."""
     session = left.session
     _refuse_change(session.id, "backend", settings.get(_BACKEND), session.backend)
     found = {_BACKEND: session.backend, **({_INTERPRETER: left.ticket.python} if left.ticket.python else {})}
-    return Path(session.cwd) if os.path.isdir(session.cwd) else cwd, {**settings, **found}
+    return Path(session.cwd), {**settings, **found}
 
 
 def _refuse_interpreter(session: str, wanted: object, home: Home) -> None:

@@ -12,11 +12,9 @@ from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.kernel_records import KernelRecord
 from pisces.sessions.kernel_source import KernelSource
-from pisces.sessions.key import SessionKey
 from pisces.sessions.stop import StopSignal
-from pisces.sessions.terms import Terms
 from pisces.tools.base import error_result
-from pisces.tools.seat import find_seat
+from pisces.tools.seat import Seat, find_seat
 from pisces.tools.session_result import told
 
 OWNER: Final = "command line"
@@ -39,7 +37,8 @@ class LeftSessions:
         """Have the session again, with its kernel. Raises what keeps that from being done."""
         home = self._homes.enter(left.session.id, call.place)
         deadline = Deadline.after(_CAP)
-        key, terms = await _terms(home, left, deadline)
+        seat = await _seat(home, deadline)
+        key, terms = seat.key(left.session.id, home.services.cwd), seat.terms(home.services, durable=True)
         session = home.services.pool.session(key, OWNER, terms)
         async with session.turn(deadline):
             await session.ensure_kernel(deadline)
@@ -78,12 +77,13 @@ class LeftSessions:
         )
 
     async def _kernel(self, left: KernelRecord, call: Call, deadline: Deadline) -> Left | None:
-        key, terms = await _terms(self._homes.enter(left.session.id, call.place), left, deadline)
+        home, key = self._homes.enter(left.session.id, call.place), left.session
+        terms = (await _seat(home, deadline)).terms(home.services, durable=True)
         return KernelSource(key, terms, self._runtime.records).left(terms.launch(key.cwd))
 
 
-async def _terms(home: Home, left: KernelRecord, deadline: Deadline) -> tuple[SessionKey, Terms]:
+async def _seat(home: Home, deadline: Deadline) -> Seat:
     seat = await find_seat(home.services, home.kernel, StopSignal(deadline), deadline)
     if seat is None:
         raise DeadlineExceeded("No interpreter had answered in time")
-    return seat.key(left.session.id, home.services.cwd), seat.terms(home.services, durable=True)
+    return seat

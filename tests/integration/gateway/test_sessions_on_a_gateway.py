@@ -256,6 +256,15 @@ def test_a_session_that_was_left_stays_what_it_was(pisces: Command, tmp_path: Pa
     assert "is closed" in pisces("session", "close", "--all", cwd=tmp_path).stdout
 
 
+def test_a_session_is_there_after_its_folder_was_removed(pisces: Command, tmp_path: Path) -> None:
+    folder = tmp_path / "removed"
+    folder.mkdir()
+    pisces("run", "--session", "s", "-c", "x = 41", cwd=folder)
+    kill_host()
+    folder.rmdir()
+    assert pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path).stdout == "42\n"
+
+
 def test_a_reset_ends_the_kernel_that_was_left(
     pisces: Command, kernel_gateway: Server, tmp_path: Path, own_home: Path
 ) -> None:
