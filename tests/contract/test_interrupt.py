@@ -15,8 +15,9 @@ async def test_a_running_cell_is_interrupted_and_the_kernel_stays(kernel: Kernel
     await running.prints("ready")
     ran = await stop(kernel, running)
     if code == cells.CHILD_SLEEPS and not ran.of(Error):
-        # The child took the signal and the cell ended by itself, which is what the user of a shell would see.
-        assert ran.done.status == "ok"
+        # The child took the signal and the cell ended by itself, which is what the user of a shell would see. On a busy
+        # machine a second one is sent meanwhile, and finds the cell at its very end.
+        assert ran.done.status in {"ok", "interrupted"}
     else:
         assert (ran.done.status, ran.error.ename) == ("interrupted", "KeyboardInterrupt")
     assert ran.done.state == "kept"
