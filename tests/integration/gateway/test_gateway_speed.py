@@ -157,6 +157,7 @@ async def test_a_client_that_does_not_read_costs_the_gateway_little_and_loses_no
     await client.run(PUBLISH)
     reader = Client(quick_gateway, client.kernel)
     await reader.connect()
+    await reader.run("")  # It hears what is published from now on.
     gateway = psutil.Process(quick_gateway.pid)
     before = gateway.memory_info().rss
     request = client.send("for number in range(600): publish(f'{number:06d}' + 'x' * 262_144)")
@@ -223,6 +224,7 @@ async def test_whether_a_kernel_is_busy_is_known_while_clients_come_and_go(
 async def test_two_clients_of_a_kernel_hear_the_same(quick_gateway: Server, client: Client) -> None:
     other = Client(quick_gateway, client.kernel)
     await other.connect()
+    await other.run("")  # It hears what is published from now on.
     try:
         request = client.send("print('for both')")
         assert texts(await client.answers(request)) == ["for both\n"]

@@ -82,7 +82,13 @@ class JupyterExecution:
         if not self.begun and self._interrupts == 1:
             self._interrupt_waits = True
         elif not self.done:  # The second time, it may be what an earlier cell left that keeps this one waiting.
-            await self._kernel.signal(again=self._interrupts > 1)
+            await self._signal()
+
+    async def _signal(self) -> None:
+        """An interrupt that strikes where the kernel answers can cost the reply and the word that it is idle."""
+        asked = await self._kernel.signal(again=self._interrupts > 1)
+        if asked:
+            self._tracker.idle_after(asked)
 
     def take_kept(self, messages: Sequence[Message]) -> None:
         """Messages that came between the cells: output of threads is heard with this one."""
@@ -97,7 +103,7 @@ class JupyterExecution:
         await self._answer_prompts()
         if self._interrupt_waits and self.begun:
             self._interrupt_waits = False
-            await self._kernel.signal(again=self._interrupts > 1)
+            await self._signal()
         if tracker.exit is not None:
             self._kernel.died(tracker.exit)
             self._end_dead(tracker.exit)

@@ -208,15 +208,18 @@ class JupyterKernel:
         if self._execution is not None and not self._execution.done:
             await self._execution.interrupt()
 
-    async def signal(self, *, again: bool) -> None:
-        """Interrupt what runs; a second time by every way there is."""
+    async def signal(self, *, again: bool) -> str:
+        """Interrupt what runs; a second time by every way there is. The id of a question that is answered after it.
+
+        That wakes an event loop that has not seen the interrupt. Empty where nothing is asked.
+        """
         try:
             if not await self.transport.interrupt() or again:
                 await self.transport.send(self._make.interrupt())
-            if self.is_python:
-                await self.transport.send(self._make.kernel_info())  # It wakes an event loop that has not seen it.
+            return await self.ask_who_it_is() if self.is_python else ""
         except (KernelEnded, LinkLost) as error:
             _log.debug("the cell could not be interrupted: %s", error)  # Whoever receives hears of it.
+            return ""
 
     async def ask_who_it_is(self) -> str:
         """Ask something that every kernel answers as soon as it is idle; the id of the question."""

@@ -49,6 +49,8 @@ class ExecutionTracker:
         self._request = request
         self._numbering = numbering
         self._questions: set[str] = set()
+        self._idles: set[str] = set()
+        """What it was idle after, of what we asked."""
         self._client = client
         self._started = False
         self._idle = False
@@ -128,15 +130,18 @@ class ExecutionTracker:
             if self._numbering is not None:
                 self._numbering.begin(message)
             return [Started()]
-        elif state == "idle" and (message.parent == self._request or message.parent in self._questions):
-            self._idle = True
-            if self._numbering is not None:
-                self._numbering.end(message)
+        elif state == "idle" and message.parent_session in ("", self._client):
+            self._idles.add(message.parent)
+            if message.parent == self._request or message.parent in self._questions:
+                self._idle = True
+                if self._numbering is not None:
+                    self._numbering.end(message)
         return []
 
     def idle_after(self, question: str) -> None:
         """Also when it is idle after this, which it was asked later, the kernel has said all."""
         self._questions.add(question)
+        self._idle |= question in self._idles
 
     def _died(self, how: str, told: Any = None) -> None:
         told = told if isinstance(told, dict) else {}

@@ -257,6 +257,21 @@ async def test_an_interrupt_that_swallowed_the_reply_ends_the_cell(
     assert (await running.finish()).done.status == "interrupted"
 
 
+async def test_an_interrupt_that_swallowed_the_reply_and_the_idle_ends_the_cell(
+    kernel: JupyterKernel, transport: ScriptedTransport
+) -> None:
+    kernel.is_python = True
+    running = await begin(kernel)
+    transport.tell(state("busy", to=transport.last.id))
+    await running.started()
+    await kernel.interrupt()
+    asked = transport.last
+    assert asked.type == "kernel_info_request"
+    answer = said("kernel_info_reply", {}, to=asked.id, channel="shell")
+    transport.tell(state("busy", to=asked.id), answer, state("idle", to=asked.id))
+    assert (await running.finish()).done.status == "interrupted"
+
+
 async def test_prompts_are_answered_with_nothing_and_a_cell_that_goes_on_asking_is_interrupted(
     kernel: JupyterKernel, transport: ScriptedTransport
 ) -> None:
