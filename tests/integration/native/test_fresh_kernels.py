@@ -72,26 +72,32 @@ async def test_nothing_of_the_warm_up_is_in_the_history(start: StartKernel, ipyt
     assert await value(kernel, "len(list(get_ipython().history_manager.get_range())) <= 2") == "True"
 
 
+async def start_while_these_die(start: StartKernel, pids: set[int]) -> NativeKernel:
+    """Start a kernel; these processes, which it is asked of, end without an answer."""
+    started: list[NativeKernel] = []
+
+    async def start_another() -> None:
+        started.append(await start())
+
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    async with anyio.create_task_group() as group:
+        group.start_soon(start_another)
+        for _ in range(20):
+            await checkpoint()  # It gets to where it waits for an answer.
+        for pid in pids:
+            os.kill(pid, signal.SIGKILL)
+    return started[0]
+
+
 async def test_a_template_that_dies_while_it_is_asked_for_a_kernel_is_replaced(start: StartKernel) -> None:
     first = await start()
     await ok(first, "x = 1")
     supervisor = supervisor_of(await pid_of(first))
     await eventually(lambda: len(templates_below(supervisor)) == 2)
     old = templates_below(supervisor)
-    started: list[NativeKernel] = []
-
-    async def start_another() -> None:
-        started.append(await start())
-
-    for pid in old:
-        os.kill(pid, signal.SIGSTOP)
-    async with anyio.create_task_group() as group:
-        group.start_soon(start_another)
-        for _ in range(20):
-            await checkpoint()  # It gets to where it waits for an answer.
-        for pid in old:
-            os.kill(pid, signal.SIGKILL)
-    assert supervisor_of(await pid_of(started[0])) == supervisor
+    another = await start_while_these_die(start, old)
+    assert supervisor_of(await pid_of(another)) == supervisor
     assert not old & templates_below(supervisor)
     assert await value(first, "x") == "1"
 
@@ -100,22 +106,9 @@ async def test_a_supervisor_that_ends_while_it_is_asked_for_a_kernel_is_replaced
     first = await start()
     supervisor = supervisor_of(await pid_of(first))
     await eventually(lambda: len(templates_below(supervisor)) == 2)
-    started: list[NativeKernel] = []
-
-    async def start_another() -> None:
-        started.append(await start())
-
-    asked = [*templates_below(supervisor), supervisor]
-    for pid in asked:
-        os.kill(pid, signal.SIGSTOP)
-    async with anyio.create_task_group() as group:
-        group.start_soon(start_another)
-        for _ in range(20):
-            await checkpoint()  # It gets to where it waits for an answer.
-        for pid in asked:
-            os.kill(pid, signal.SIGKILL)
-    assert supervisor_of(await pid_of(started[0])) != supervisor
-    assert await value(started[0], "1 + 1") == "2"
+    another = await start_while_these_die(start, {*templates_below(supervisor), supervisor})
+    assert supervisor_of(await pid_of(another)) != supervisor
+    assert await value(another, "1 + 1") == "2"
 
 
 async def test_fresh_kernels_draw_different_numbers(start: StartKernel, either_python: str) -> None:

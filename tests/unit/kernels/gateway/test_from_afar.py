@@ -23,8 +23,10 @@ async def left(state: str = "", **replies: Reply) -> AsyncIterator[tuple[Gateway
     script = {f"GET {KERNEL}": [Reply(body=model) if state else Reply(404)]}
     async with scripted_gateway({**script, **{method: [reply] for method, reply in replies.items()}}) as server:
         backend = ExternalBackend(server.url)
-        yield backend.returning(LaunchSpec("", "/", {}), Ticket(server.url, "k", "client", "nonce")), server
-        await backend.aclose()
+        try:
+            yield backend.returning(LaunchSpec("", "/", {}), Ticket(server.url, "k", "client", "nonce")), server
+        finally:
+            await backend.aclose()
 
 
 async def test_only_what_runs_is_interrupted() -> None:
