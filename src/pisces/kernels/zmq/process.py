@@ -72,7 +72,6 @@ class KernelProcess:
         self.refusal = ""
         """Why the command could not be run, if it could not."""
         self.exit: ProcessExit | None = None
-        self.exited = anyio.Event()
         self.cleared = anyio.Event()
 
     def start(self) -> None:
@@ -191,7 +190,6 @@ class KernelProcess:
         words = self.words()
         where = words[words.rindex(_FATAL) :] if _FATAL in words else ""
         self.exit = msgspec.structs.replace(ended, detail=where)
-        self.exited.set()
         self._signal_news.set()
         self._on_news()
 
