@@ -5,7 +5,11 @@ PiscesError                 has `.hint`: what to do about it
 ├── SettingsError           a settings file, variable or argument is wrong
 ├── InterpreterError        no usable Python interpreter
 ├── ArtifactError           an artifact that cannot be read
+├── FileError               a file of the user's that cannot be read or not be written
+│   ├── FileMissing         it is not there
+│   └── FileChanged         somebody else has changed it since it was read; nothing was written
 ├── JournalError            a journal that cannot be read, or not be exported
+├── NotebookError           a notebook that cannot be read, or not be changed that way
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
 │   ├── NoSuchKernel        no kernel of that name or language is there
@@ -49,8 +53,24 @@ class ArtifactError(PiscesError):
     """An artifact does not exist, or cannot be read the way it was asked for."""
 
 
+class FileError(PiscesError):
+    """A file of the user's cannot be read, or not be written; it is as it was."""
+
+
+class FileMissing(FileError):
+    """There is no file of that name."""
+
+
+class FileChanged(FileError):
+    """Somebody else has changed the file since it was read, or made it meanwhile; nothing was written."""
+
+
 class JournalError(PiscesError):
     """The journal of a session cannot be read, or its notebook not be written."""
+
+
+class NotebookError(PiscesError):
+    """A file that is no notebook, or a change that it does not allow; nothing was written."""
 
 
 class KernelError(PiscesError):

@@ -1,0 +1,102 @@
+"""Where the values of a JSON text begin and end, so that one of them can be replaced and every other byte stays.
+
+All of it goes by bytes and expects JSON that is known to be valid. Nothing is decoded but the names of members.
+"""
+
+import json
+import re
+from typing import Final
+
+import msgspec
+
+Data = bytes | memoryview
+
+_SPACE: Final = re.compile(rb"[ \t\n\r]*+")
+_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
+_FLAT: Final = re.compile(rb'[^\[\]{}"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^\[\]{}"]*+)*+', re.DOTALL)
+"""All up to the next bracket that is not inside a string: one step of the engine for each bracket, not each line."""
+_SCALAR: Final = re.compile(rb"[^ \t\n\r,\]}]++")
+
+_QUOTE: Final = ord('"')
+_OPENING: Final = frozenset(b"[{")
+_COMMA: Final = ord(",")
+
+
+class Span(msgspec.Struct, frozen=True):
+    """A value, from its first byte to behind its last."""
+
+    start: int
+    end: int
+
+
+class Member(msgspec.Struct, frozen=True):
+    """One member of an object."""
+
+    key: str
+    key_start: int
+    key_end: int
+    start: int
+    """Where its value begins."""
+    end: int
+
+
+def skip_space(data: Data, at: int) -> int:
+    """Where the next token begins."""
+    return _end(_SPACE, data, at)
+
+
+def skip_value(data: Data, at: int) -> int:
+    """Where the value that begins here ends."""
+    if data[at] == _QUOTE:
+        return _end(_STRING, data, at)
+    if data[at] not in _OPENING:
+        return _end(_SCALAR, data, at)
+    depth = 0
+    while True:
+        at = _end(_FLAT, data, at)
+        depth += 1 if data[at] in _OPENING else -1
+        at += 1
+        if depth == 0:
+            return at
+
+
+def member_at(data: Data, at: int) -> tuple[str, int, int]:
+    """The name of the member whose key begins here, where the key ends, and where the value begins."""
+    key_end = _end(_STRING, data, at)
+    colon = skip_space(data, key_end)
+    return json.loads(bytes(data[at:key_end])), key_end, skip_space(data, colon + 1)
+
+
+def members(data: Data, at: int = 0) -> list[Member]:
+    """The members of the object that begins here, in order; of a name that comes twice, both."""
+    found: list[Member] = []
+    at = skip_space(data, at + 1)
+    while data[at] == _QUOTE:
+        key, key_end, start = member_at(data, at)
+        end = skip_value(data, start)
+        found.append(Member(key, at, key_end, start, end))
+        at = after_comma(data, end)
+    return found
+
+
+def elements(data: Data, at: int = 0) -> list[Span]:
+    """The elements of the array that begins here, in order."""
+    found: list[Span] = []
+    at = skip_space(data, at + 1)
+    while data[at : at + 1] != b"]":
+        end = skip_value(data, at)
+        found.append(Span(at, end))
+        at = after_comma(data, end)
+    return found
+
+
+def after_comma(data: Data, end: int) -> int:
+    """Where the next value begins, or the closing bracket is, after one that ends here."""
+    at = skip_space(data, end)
+    return skip_space(data, at + 1) if data[at] == _COMMA else at
+
+
+def _end(pattern: re.Pattern[bytes], data: Data, at: int) -> int:
+    match = pattern.match(data, at)
+    assert match is not None, f"no JSON at byte {at}"
+    return match.end()

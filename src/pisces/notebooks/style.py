@@ -1,0 +1,73 @@
+"""How a notebook's JSON is laid out: what is added to a file looks like what is there."""
+
+import json
+import re
+from typing import Any, Final
+
+import msgspec
+
+from pisces.notebooks.json_spans import Data, member_at, skip_space
+
+_QUOTE: Final = ord('"')
+JUPYTER_INDENT: Final = " "
+"""What Jupyter indents by, and so what a new notebook is indented by."""
+_ESCAPED: Final = re.compile(
+    rb"(?<!\\)(?:\\\\)*+\\u(?:(?!00[0-7]|[dD][89a-fA-F])[0-9a-fA-F]{4}|[dD][89abAB][0-9a-fA-F]{2}\\u[dD][c-fC-F])"
+)
+"""The escape of a character that could stand in the file as it is; half a pair of surrogates could not."""
+_LOOKED_AT: Final = 256 * 1024
+"""Bytes of the beginning of a file that tell whether it escapes: looking at all of 50 MB would cost more than reading."""
+
+
+class Style(msgspec.Struct, frozen=True):
+    """The layout of one file."""
+
+    indent: str | None = JUPYTER_INDENT
+    """What one level is indented by; None where all is on one line."""
+    newline: str = "\n"
+    comma: str = ","
+    """Between two values on one line, with the space that follows it."""
+    colon: str = ": "
+    ascii: bool = False
+    """Whether characters beyond ASCII are escaped."""
+
+    @classmethod
+    def of(cls, data: Data, at: int = 0) -> "Style":
+        """The layout of the file whose object begins here. Only its beginning is looked at."""
+        key_start = skip_space(data, at + 1)
+        if data[key_start] != _QUOTE:
+            return cls()
+        _, key_end, start = member_at(data, key_start)
+        lead, colon = bytes(data[at + 1 : key_start]), bytes(data[key_end:start]).decode()
+        escaped = is_escaped(data[:_LOOKED_AT])
+        newline = "\r\n" if b"\r\n" in lead else "\n"
+        if b"\n" in lead:
+            return cls(lead.rpartition(b"\n")[2].decode(), newline, ",", colon, escaped)
+        return cls(None, newline, ", " if colon.endswith(" ") else ",", colon, escaped)
+
+    def encode(self, value: Any, margin: str = "", *, ascii_only: bool | None = None) -> bytes:
+        """A value as this file would have it; its lines but the first are indented by `margin` and more."""
+        text = json.dumps(
+            value,
+            ensure_ascii=self.ascii if ascii_only is None else ascii_only,
+            indent=self.indent,
+            separators=("," if self.indent is not None else self.comma, self.colon),
+            sort_keys=True,
+        )
+        if self.indent is not None:
+            text = text.replace("\n", self.newline + margin)
+        # Half a pair of surrogates has no UTF-8, but it has an escape, which is the same in Python and in JSON.
+        return text.encode("utf-8", "backslashreplace")
+
+    def line(self, margin: str) -> str:
+        """What stands between a bracket or a comma and what begins a new line; nothing where all is on one line."""
+        return "" if self.indent is None else self.newline + margin
+
+    def deeper(self, margin: str) -> str:
+        """The margin one level further in."""
+        return margin + (self.indent or "")
+
+
+def is_escaped(data: Data) -> bool:
+    """Whether a text that has characters beyond ASCII has them escaped."""
+    return bytes(data).isascii() and _ESCAPED.search(data) is not None
