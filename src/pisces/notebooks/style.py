@@ -16,7 +16,7 @@ _ESCAPED: Final = re.compile(
 )
 """The escape of a character that could stand in the file as it is; half a pair of surrogates could not."""
 _LOOKED_AT: Final = 256 * 1024
-"""Bytes of the beginning of a file that tell whether it escapes: looking at all of 50 MB would cost more than reading."""
+"""Bytes of the beginning of a file that tell whether it escapes: all of it would take longer than to read it."""
 
 
 class Style(msgspec.Struct, frozen=True):
