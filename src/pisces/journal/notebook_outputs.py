@@ -4,11 +4,13 @@ import json
 import re
 from typing import Any, Final
 
-from pisces.journal.entries import CellEnded, Output, TextCut
+from pisces.journal.entries import Output, TextCut
 from pisces.journal.history import PastCell
-from pisces.model.events import AnyEvent, Bundle, ClearOutput, Display, Error, Result, Status, Stream
+from pisces.model.events import AnyEvent, Bundle, ClearOutput, Display, Error, ProcessExit, Result, Status, Stream
 
 NotebookOutput = dict[str, Any]
+Displays = dict[str, list[NotebookOutput]]
+"""By display id, every output that an update of it changes."""
 
 _JSON_TYPE: Final = re.compile(r"application/(.*\+)?json")
 
@@ -17,32 +19,38 @@ class NotebookOutputs:
     """Makes the outputs of one notebook, cell by cell and in order: a cell may update what an earlier one displayed."""
 
     def __init__(self) -> None:
-        self._displays: dict[str, list[NotebookOutput]] = {}
-        """By display id, every output that an update of it changes."""
+        self._displays: Displays = {}
 
     def of(self, cell: PastCell) -> list[NotebookOutput]:
         """The outputs of the next cell; those of earlier ones may change by it."""
         ended = cell.ended
-        folded = _CellOutputs(self._displays, artifact_id=ended.artifact_id if ended else None)
+        artifact_id = ended.artifact_id if ended else None
+        folded = CellOutputs(self._displays)
         for entry in cell.said:
             match entry:
                 case Output():
                     folded.take(entry.event)
                 case TextCut():
-                    folded.tell_cut(entry.characters)
+                    folded.tell_cut(entry.characters, "the journal", artifact_id)
         if ended is not None:
-            folded.tell_end(ended)
-        return folded.finish()
+            folded.tell_left_out(ended.left_out, "the journal")
+            if ended.died:
+                folded.tell_death(ended.process_exit)
+        return folded.finished()
 
 
-class _CellOutputs:
-    def __init__(self, displays: dict[str, list[NotebookOutput]], *, artifact_id: str | None) -> None:
+class CellOutputs:
+    """The outputs of one cell, put together from what its kernel said."""
+
+    def __init__(self, displays: Displays) -> None:
+        """`displays` are those of all cells of the notebook."""
         self.outputs: list[NotebookOutput] = []
+        """As they are while the cell runs: the text of streams is in pieces."""
         self._displays = displays
-        self._artifact_id = artifact_id
         self._clear_pending = False
 
     def take(self, event: AnyEvent) -> None:
+        """The next thing that the kernel said."""
         match event:
             case Stream():
                 self._text(event.name, event.text)
@@ -66,22 +74,23 @@ class _CellOutputs:
             case _:
                 pass
 
-    def tell_cut(self, characters: int) -> None:
+    def tell_cut(self, characters: int, place: str, artifact_id: str | None) -> None:
         """Say in the text what of it is not there."""
-        where = f"; artifact {self._artifact_id} has all of the text" if self._artifact_id else ""
-        self._text("stdout", f"\n[…{characters} characters are not in the journal{where}…]\n")
+        where = f"; artifact {artifact_id} has all of the text" if artifact_id else ""
+        self._text("stdout", f"\n[…{characters} characters are not in {place}{where}…]\n")
 
-    def tell_end(self, ended: CellEnded) -> None:
-        """Say what no event said: that the kernel died, that displays were left out."""
-        if ended.left_out:
-            self._text("stdout", f"\n[{ended.left_out} displays were more than the journal keeps]\n")
-        if ended.died:
-            exited = ended.process_exit
-            how = "The kernel ended" if exited is None else f"The kernel {exited.describe()}"
-            self._error("KernelDied", how, [how, *(exited.detail.splitlines() if exited else ())])
+    def tell_left_out(self, displays: int, place: str) -> None:
+        """Say that displays are missing, if any are."""
+        if displays:
+            self._text("stdout", f"\n[{displays} displays were more than {place} keeps]\n")
 
-    def finish(self) -> list[NotebookOutput]:
-        """The outputs, their text in one piece each."""
+    def tell_death(self, exited: ProcessExit | None) -> None:
+        """Say what no event said: that the kernel died."""
+        how = "The kernel ended" if exited is None else f"The kernel {exited.describe()}"
+        self._error("KernelDied", how, [how, *(exited.detail.splitlines() if exited else ())])
+
+    def finished(self) -> list[NotebookOutput]:
+        """The outputs, their text in one piece each. An update may still change those that are displays."""
         for output in self.outputs:
             if output["output_type"] == "stream":
                 output["text"] = "".join(output["text"])

@@ -32,5 +32,12 @@ class CellRecord(msgspec.Struct, kw_only=True):
     has_markdown: bool = False
     language: str = ""
     """What it is written in, as it was asked for; empty where there is only one."""
+    label: str = ""
+    """What sentences call it, where that is not its number in the call: `cell 3` of a notebook."""
     kernel: KernelInfo | None = None
     """What ran it, where the cells of a call have several kernels."""
+
+    @property
+    def called(self) -> str:
+        """What sentences call it."""
+        return self.label or f"cell {self.index + 1}"

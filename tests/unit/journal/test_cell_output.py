@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 import pytest
 
-from pisces.journal import cell_output
+from pisces.journal import bounded_output
 from pisces.journal.cell_output import CellOutput
 from pisces.journal.entries import Output, TextCut
 from pisces.journal.line import decode_line
@@ -35,12 +35,12 @@ def text_of(found: list[AnyEvent | int]) -> str:
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """Bounds that a test can fill."""
-    monkeypatch.setattr(cell_output, "HEAD_CHARACTERS", 10)
-    monkeypatch.setattr(cell_output, "TAIL_CHARACTERS", 4)
-    monkeypatch.setattr(cell_output, "MAX_LINE", 1000)
-    monkeypatch.setattr(cell_output, "MAX_RICH", 2000)
-    monkeypatch.setattr(cell_output, "_SMALL", 100)
-    monkeypatch.setattr(cell_output, "_MERGED", 1)
+    monkeypatch.setattr(bounded_output, "HEAD_CHARACTERS", 10)
+    monkeypatch.setattr(bounded_output, "TAIL_CHARACTERS", 4)
+    monkeypatch.setattr(bounded_output, "MAX_LINE", 1000)
+    monkeypatch.setattr(bounded_output, "MAX_RICH", 2000)
+    monkeypatch.setattr(bounded_output, "_SMALL", 100)
+    monkeypatch.setattr(bounded_output, "_MERGED", 1)
 
 
 def test_neighbouring_text_of_one_stream_is_one_line() -> None:
@@ -92,8 +92,8 @@ def test_memory_stays_bounded_whatever_is_printed() -> None:
         output.take()
     found = taken([], output)
     cut = sum(event for event in found if isinstance(event, int))
-    assert len(text_of(found)) < 2 * cell_output.TAIL_CHARACTERS
-    assert cut + len(text_of(found)) + cell_output.HEAD_CHARACTERS == 10_000_000
+    assert len(text_of(found)) < 2 * bounded_output.TAIL_CHARACTERS
+    assert cut + len(text_of(found)) + bounded_output.HEAD_CHARACTERS == 10_000_000
 
 
 def test_of_a_display_that_is_too_large_the_small_parts_are_kept(small: None) -> None:
