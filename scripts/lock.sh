@@ -22,12 +22,29 @@ lock() {
         --output-file "requirements/$output.txt" "$@"
 }
 
+# Sources, of which nothing but the sources is wanted: the hash of each archive, and none of a wheel.
+lock_sdists() {
+    found=$(mktemp)
+    [ -n "$upgrade" ] || set -- "$@" --constraint requirements/sdists.txt
+    uv pip compile --quiet --universal --python-version 3.11 --no-header --no-annotate --no-deps --no-binary :all: \
+        --format pylock.toml "$@" >"$found"
+    awk -F '"' '
+        /^name = / { name = $2 }
+        /^version = / { version = $2 }
+        /^sdist = / && match($0, /sha256 = "[0-9a-f]+"/) {
+            printf "%s==%s \\\n    --hash=sha256:%s\n", name, version, substr($0, RSTART + 10, 64)
+        }' "$found" >requirements/sdists.txt
+    rm -- "$found"
+}
+
 lock runtime pyproject.toml --extra zmq
 lock dev pyproject.toml --extra zmq --group dev --constraint requirements/runtime.txt
 lock ipython --group ipython
 lock data --group data --constraint requirements/ipython.txt
 lock heavy --group heavy --constraint requirements/data.txt
 lock jupyter --group jupyter --constraint requirements/dev.txt
+lock notebooks --group notebooks --constraint requirements/jupyter.txt
+lock_sdists --group sdists --constraint requirements/notebooks.txt
 lock enterprise --group enterprise
 # The build of torch without CUDA has to be offered by the machine: name its folder or page in UV_FIND_LINKS here, and
 # in pip's own find-links where it is installed. Without it, the tests of torch are skipped and say so.
