@@ -3,9 +3,9 @@
     python -m scripts.fetch_notebooks TARGET
 
 The notebooks of each source distribution in requirements/sdists.txt are then at TARGET/<project>/<path in it>, byte
-for byte. pip fetches the archives, by name and checked by hash, from wherever it is set up to fetch from; nothing is
-built, and no code of theirs is run. A copy of the requirements in TARGET says what it was made from; the folder is put
-in place when it is complete.
+for byte, and so are images in the same folders, because some cells show them. pip fetches the archives, by name and
+checked by hash, from wherever it is set up to fetch from; nothing is built, and no code of theirs is run. A copy of
+the requirements in TARGET says what it was made from; the folder is put in place when it is complete.
 
 Any number of these may run at once: one works, the others wait for it.
 """
@@ -23,6 +23,7 @@ REQUIREMENTS = Path(__file__).parents[1] / "requirements" / "sdists.txt"
 BACKEND = Path(__file__).with_name("sdist_backend.py")
 BACKENDS = ("hatchling/build.py", "setuptools/build_meta.py")
 """The build backends of the projects; each has a stand-in while pip works."""
+IMAGES = (".jpeg", ".jpg", ".png", ".svg")
 
 
 def fetch_notebooks(target: Path) -> Path:
@@ -92,22 +93,27 @@ def download(folder: Path, backends: Path, lock: int) -> None:
 
 
 def unpack(archive: Path, complete: Path) -> int:
-    """Write the notebooks of a source distribution below its project's name; how many there are is returned."""
+    """Write the notebooks of a source distribution, with the images beside them that they show, below its project.
+
+    How many notebooks there are is returned.
+    """
     project = archive.name.rsplit("-", 1)[0]
-    found = 0
-    with tarfile.open(archive) as members:
-        for member in members:
-            _, *inside = PurePosixPath(member.name).parts
-            content = members.extractfile(member) if member.name.endswith(".ipynb") else None
-            if content is None or ".." in inside:
-                continue
-            path = complete.joinpath(project, *inside)
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content.read())
-            found += 1
-    if not found:
-        raise SetUpFailed(f"{archive.name} has no notebooks: take {project} out of pyproject.toml's group 'sdists'.")
-    return found
+    with tarfile.open(archive) as source:
+        inside = {PurePosixPath(*PurePosixPath(member.name).parts[1:]): member for member in source if member.isfile()}
+        notebooks = {path for path in inside if path.suffix == ".ipynb" and ".." not in path.parts}
+        if not notebooks:
+            raise SetUpFailed(
+                f"{archive.name} has no notebooks: take {project} out of pyproject.toml's group 'sdists'."
+            )
+        folders = {path.parent for path in notebooks}
+        images = {path for path in inside if path.suffix in IMAGES and path.parent in folders}
+        for path in sorted(notebooks | images):
+            content = source.extractfile(inside[path])
+            assert content is not None
+            target = complete / project / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_bytes(content.read())
+    return len(notebooks)
 
 
 def main() -> int:

@@ -51,11 +51,16 @@ def test_fetched_twice_at_once_the_notebooks_are_the_same_and_nothing_else_is_le
     assert sorted(path.name for path in tmp_path.iterdir()) == ["notebooks", "notebooks.lock"]
 
 
-def test_only_notebooks_are_taken_from_a_source_and_none_outside_its_folder(tmp_path: Path) -> None:
-    names = ["x-1/a/one.ipynb", "x-1/two.ipynb", "x-1/setup.py", "x-1/../../three.ipynb"]
+def test_notebooks_and_images_beside_them_are_taken_from_a_source_and_nothing_else(tmp_path: Path) -> None:
+    names = ["x-1/a/one.ipynb", "x-1/a/one.png", "x-1/a/one.py", "x-1/b/b.png", "x-1/two.ipynb", "x-1/setup.py"]
     assert unpack(archive(tmp_path, names), tmp_path / "out") == 2
-    assert sorted(contents(tmp_path / "out")) == ["x/a/one.ipynb", "x/two.ipynb"]
-    assert not list(tmp_path.rglob("three.ipynb"))
+    assert sorted(contents(tmp_path / "out")) == ["x/a/one.ipynb", "x/a/one.png", "x/two.ipynb"]
+
+
+def test_a_source_cannot_write_outside_its_folder(tmp_path: Path) -> None:
+    unpack(archive(tmp_path, ["x-1/one.ipynb", "x-1/../../../two.ipynb", "x-1/../../two.png"]), tmp_path / "a" / "out")
+    assert sorted(contents(tmp_path / "a")) == ["out/x/one.ipynb"]
+    assert not list(tmp_path.rglob("two.*"))
 
 
 def test_a_source_without_notebooks_is_refused_by_name(tmp_path: Path) -> None:
