@@ -7,6 +7,7 @@ from typing import Final
 import msgspec
 
 from pisces.output.lines import Piece
+from pisces.settings.schema import OutputSettings
 
 _MERGE_BYTES: Final = 16384
 """Ordinary pieces are put together up to this size, so that many small ones cost neither memory nor time."""
@@ -28,6 +29,11 @@ class SinkLimits(msgspec.Struct, frozen=True, kw_only=True):
                 f"max_bytes={self.max_bytes}, max_lines={self.max_lines} must be at least 2, "
                 f"line_chars={self.line_chars} at least 1"
             )
+
+    @classmethod
+    def of(cls, settings: OutputSettings) -> "SinkLimits":
+        """The limits that these settings ask for."""
+        return cls(max_bytes=settings.max_bytes, max_lines=settings.max_lines, head_bytes=settings.head_budget)
 
     @property
     def head_lines(self) -> int:

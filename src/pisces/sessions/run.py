@@ -48,9 +48,9 @@ class CallRun:
         self._transcript = transcript
         self._stop = stop
         self._progress = progress
+        self._witness = witness
         self._told: StateNews | None = None
         self._doings = doings or Doings()
-        self._witness = witness
         self._joined_reset = options.reset and session.resetting
 
     async def run(self) -> RunReport:

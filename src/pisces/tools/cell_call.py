@@ -15,6 +15,7 @@ from pisces.sessions.run import CallRun
 from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
+from pisces.sessions.witness import Witness
 from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
@@ -64,8 +65,7 @@ class CellCall:
         self.session_name = one_off or session or DEFAULT_SESSION
         self.stop = StopSignal(deadline)
         self.one_off = one_off is not None
-        output = services.settings.output
-        limits = SinkLimits(max_bytes=output.max_bytes, max_lines=output.max_lines, head_bytes=output.head_budget)
+        limits = SinkLimits.of(services.settings.output)
         self.transcript = Transcript(session=self.session_name, tool=tool, artifacts=services.artifacts, limits=limits)
         self._progress = Progress(context.on_update, self.transcript, stop=self.stop, on_output=context.on_output)
         self._progress.follow(records)
@@ -87,6 +87,9 @@ class CellCall:
         reset: bool = False,
         doings: Doings | None = None,
         subject: str = "",
+        keep_going: bool = False,
+        may_fail: frozenset[int] = frozenset(),
+        witness: Witness | None = None,
     ) -> CallRun:
         """The run of some of its cells, which have this deadline, in one of its sessions."""
         python = self.services.settings.python
@@ -95,7 +98,8 @@ class CellCall:
             owner=self.context.owner,
             cwd=cwd,
             reset=reset,
-            keep_going=self.context.keep_going,
+            keep_going=keep_going or self.context.keep_going,
+            may_fail=may_fail,
             inspect=python.variables,
             interrupt_grace=python.interrupt_grace,
             retry_on_crash=python.retry_on_crash,
@@ -111,6 +115,7 @@ class CellCall:
             stop=self.stop,
             progress=self._progress,
             doings=doings,
+            witness=witness,
         )
 
     def about_jobs(self, session: Session, records: Sequence[CellRecord], *, attended: bool = True) -> list[str]:

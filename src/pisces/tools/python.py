@@ -10,11 +10,12 @@ from pisces.sessions.report import pending_records
 from pisces.tools.base import CallContext, Services
 from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name, with_refusals_told
 from pisces.tools.prompt import prompt
-from pisces.tools.python_background import Caller, attend, send_off, unless_aborted
-from pisces.tools.python_call import PythonCall
+from pisces.tools.python_background import Attendance, unless_aborted
+from pisces.tools.python_call import CallInSession
 from pisces.tools.python_params import MIN_TIMEOUT, PythonParams, cells_of, folder_of, seconds_of
-from pisces.tools.python_result import stopped_result
+from pisces.tools.python_result import NO_INTERPRETER, stopped_result
 from pisces.tools.schema import check_name, json_schema, parse_params
+from pisces.tools.seat import find_seat
 
 __all__ = ["DEFAULT_SESSION", "DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
 
@@ -44,14 +45,13 @@ class PythonTool:
         parsed = parse_params(params, PythonParams)
         cells = cells_of(parsed)
         check_name("session", parsed.session)
-        patience = self._patience(parsed, context)
-        caller = None if patience is None else Caller(context)
+        attendance = Attendance.of(self._services, context, background=parsed.background)
         cwd = folder_of(parsed, self._services.cwd)
-        deadline = Deadline.after(self._timeout(parsed.timeout, attended=patience is None))
+        deadline = Deadline.after(self._timeout(parsed.timeout, attended=attendance.patience is None))
         records = pending_records(cells)
         call = CellCall(
             self._services,
-            context if caller is None else caller.context,
+            attendance.context,
             records,
             tool=self.name,
             session=parsed.session,
@@ -60,25 +60,15 @@ class PythonTool:
         )
 
         async def work() -> ToolResult:
-            opened = await PythonCall(call, parsed, deadline, cwd).open()
-            if opened is None:
-                return stopped_result(records, call.stop, deadline, "no interpreter had answered yet")
-            if patience is None or caller is None:
-                return await opened.result()
-            guarded = partial(with_refusals_told, self._services, opened.result, parsed.kernel)
-            if parsed.background:
-                return await send_off(self._services.jobs, opened, guarded, caller)
-            return await attend(self._services.jobs, opened, guarded, caller, patience)
+            seat = await find_seat(self._services, parsed.kernel, call.stop, deadline)
+            if seat is None:
+                return stopped_result(records, call.stop, deadline, NO_INTERPRETER)
+            session = call.session(seat, reset=parsed.reset)
+            run = call.run(session, records, deadline, cwd=cwd, reset=parsed.reset and not call.one_off)
+            return await attendance.carry_out(CallInSession(call, session, run, deadline), parsed.kernel)
 
         stoppable = partial(unless_aborted, context.abort, call.stop.ask, work)
         return await with_refusals_told(self._services, stoppable, parsed.kernel)
-
-    def _patience(self, params: PythonParams, context: CallContext) -> float | None:
-        """For how many seconds the caller waits before the call is a job; None to wait to the end."""
-        if params.background:
-            return 0.0
-        milliseconds = self._services.settings.python.auto_background_ms
-        return milliseconds / 1000 if milliseconds and context.auto_background else None
 
     def _timeout(self, asked: float | None, *, attended: bool = True) -> float:
         most = self._services.settings.python.max_timeout

@@ -1,6 +1,7 @@
 """A call that may outlive the wait for it: its caller attends to it for a while, and then it is a job."""
 
 from collections.abc import Awaitable, Callable, Sequence
+from functools import partial
 from typing import TypeVar
 
 import anyio
@@ -11,7 +12,8 @@ from pisces.model.results import ToolResult, Update
 from pisces.sessions.jobs import Job, Jobs, Work
 from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.sessions.transcript import OutputPiece
-from pisces.tools.base import CallContext
+from pisces.tools.base import CallContext, Services
+from pisces.tools.cell_call import with_refusals_told
 from pisces.tools.python_call import CallInSession
 
 T = TypeVar("T")
@@ -54,6 +56,34 @@ class Caller:
         with anyio.CancelScope() as self._listening:
             await waiting
         self._listening = None
+
+
+class Attendance:
+    """How long whoever calls waits for the result, and what hears of the call meanwhile."""
+
+    def __init__(self, services: Services, context: CallContext, patience: float | None) -> None:
+        self.patience = patience
+        """For how many seconds the caller waits before the call is a job; None to wait to the end."""
+        self._services = services
+        self._caller = None if patience is None else Caller(context)
+        self.context = context if self._caller is None else self._caller.context
+        """The context that the call runs in."""
+
+    @classmethod
+    def of(cls, services: Services, context: CallContext, *, background: bool) -> "Attendance":
+        """As the call, and the settings, want it."""
+        milliseconds = services.settings.python.auto_background_ms
+        patience = milliseconds / 1000 if milliseconds and context.auto_background else None
+        return cls(services, context, 0.0 if background else patience)
+
+    async def carry_out(self, call: CallInSession, kernel: str | None) -> ToolResult:
+        """Run the call: its result, or that of its becoming a job. `kernel` is the one that it asked for."""
+        if self.patience is None or self._caller is None:
+            return await call.result()
+        guarded = partial(with_refusals_told, self._services, call.result, kernel)
+        if self.patience == 0:
+            return await send_off(self._services.jobs, call, guarded, self._caller)
+        return await attend(self._services.jobs, call, guarded, self._caller, self.patience)
 
 
 async def attend(jobs: Jobs, call: CallInSession, work: Work, caller: Caller, patience: float) -> ToolResult:

@@ -1,7 +1,7 @@
 """From the report of a run to the result of a call: text for the model first, then what is rich."""
 
 import json
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import anyio
 import msgspec
@@ -21,6 +21,8 @@ from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.tools.job_text import finished_notice, running_notice
 
+NO_INTERPRETER = "no interpreter had answered yet"
+"""Why a call that was stopped early did nothing."""
 _JSON_CHARACTERS = 8000
 _QUICK_IMAGE = 200_000
 """Base64 characters below which a picture is looked at right here; larger ones may need scaling, in a thread."""
@@ -35,10 +37,20 @@ class CallEnd(msgspec.Struct, frozen=True):
     """How long it was given: what a timeout names."""
 
 
-async def cells_result(report: RunReport, transcript: Transcript, end: CallEnd, read_with: str) -> ToolResult:
-    """The result of a call that ran, or was stopped before it could."""
+async def cells_result(
+    report: RunReport,
+    transcript: Transcript,
+    end: CallEnd,
+    read_with: str,
+    *,
+    closing: Callable[[RunReport], list[str]] | None = None,
+) -> ToolResult:
+    """The result of a call that ran, or was stopped before it could.
+
+    `closing` says what failed, and what follows from that, in place of the words of the `python` tool.
+    """
     dump = transcript.sink.dump()
-    before, after = report.notices, _closing(report, end.seconds)
+    before, after = report.notices, _closing(report, end.seconds, closing or _failure)
     text = "\n\n".join(
         part for part in ("\n".join(before), _output(report, transcript, dump, read_with), "\n".join(after)) if part
     )
@@ -117,9 +129,9 @@ def _output(report: RunReport, transcript: Transcript, dump: Dump, read_with: st
     return output
 
 
-def _closing(report: RunReport, seconds: float) -> list[str]:
+def _closing(report: RunReport, seconds: float, failure: Callable[[RunReport], list[str]]) -> list[str]:
     not_kept = [report.not_kept] if report.not_kept else []
-    return [*_why_it_ended(report, seconds), *report.notes, *not_kept, *_failure(report)]
+    return [*_why_it_ended(report, seconds), *report.notes, *not_kept, *failure(report)]
 
 
 def _why_it_ended(report: RunReport, seconds: float) -> list[str]:

@@ -3,7 +3,7 @@
 import difflib
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
 from typing import Any, TypeVar
 
@@ -34,6 +34,21 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
         place = path.rstrip("`").lstrip(".") or "parameters"
         expected = reason.partition(", got ")[0]
         raise InvalidCall(f"Wrong value for `{place}`: {expected}, got {_show(_value_at(params, place))}") from None
+
+
+def refuse_others(params: msgspec.Struct, action: str, taken: Sequence[str], *, always: Sequence[str]) -> list[str]:
+    """The names of the parameters that were given, but for those that every action has.
+
+    Raises `InvalidCall` for one that does not belong to the action.
+    """
+    names = (field.name for field in msgspec.structs.fields(params) if field.name not in always)
+    given = [name for name in names if getattr(params, name) is not None]
+    for name in given:
+        if name not in taken:
+            raise InvalidCall(
+                f"`{name}` does not belong to the action `{action}`, which takes: {', '.join(taken) or 'nothing'}"
+            )
+    return given
 
 
 def check_name(place: str, name: str | None) -> None:

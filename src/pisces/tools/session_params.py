@@ -3,11 +3,10 @@
 from typing import Annotated, Final
 
 from msgspec import Meta, Struct
-from msgspec.structs import fields
 
 from pisces.errors import InvalidCall
 from pisces.model.sessions import SessionAction
-from pisces.tools.schema import check_name
+from pisces.tools.schema import check_name, refuse_others
 
 _Name = Annotated[str, Meta(min_length=1, max_length=200)]
 
@@ -60,14 +59,7 @@ def check(params: SessionParams) -> None:
     """Raises `InvalidCall` for parameters that the action does not take, one that it needs, and a bad new name."""
     action = params.action
     taken = TAKEN[action]
-    given = [
-        field.name for field in fields(params) if field.name != "action" and getattr(params, field.name) is not None
-    ]
-    for name in given:
-        if name not in taken:
-            raise InvalidCall(
-                f"`{name}` does not belong to the action `{action}`, which takes: {', '.join(taken) or 'nothing'}"
-            )
+    given = refuse_others(params, action, taken, always=("action",))
     if action == "checkpoint" and not params.drop:
         check_name("name", params.name)
     check_name("to", params.to)
