@@ -14,6 +14,7 @@ from anyio.abc import TaskGroup
 
 from pisces.environment.lookup import InterpreterLookup
 from pisces.errors import InvalidCall, PiscesError
+from pisces.files.seen import SeenFiles
 from pisces.journal.folder import prune_journals
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, KernelKind
@@ -133,6 +134,7 @@ class Runtime:
             backend_choice=BackendChoice.of(self.loaded),
             environ=self.environ,
             journals=self.paths.journals,
+            seen=SeenFiles(),
         )
         self._tools = make_tools(self._services)
         self._tasks.start_soon(self._pool.maintain)

@@ -2,7 +2,6 @@
 
 import errno
 import os
-import stat
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
@@ -12,6 +11,7 @@ from typing import Final
 from pisces.errors import FileChanged, FileError
 from pisces.files.failures import changed, explained, missing
 from pisces.files.locking import leads_to, try_lock
+from pisces.files.plain_file import open_plain
 from pisces.files.unfinished import Piece, Unfinished, unfinished
 from pisces.files.version import FileVersion
 
@@ -21,7 +21,6 @@ _RETRY: Final = 0.02
 _TRIES: Final = 5
 """How often a file is read that changes while it is read."""
 _NO_LINKS: Final = frozenset({errno.EPERM, errno.EOPNOTSUPP, errno.ENOTSUP, errno.ENOSYS, errno.EMLINK, errno.EXDEV})
-_OPEN: Final = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK  # A pipe that took the place of the file does not hold us up.
 
 
 def read_whole(path: Path) -> tuple[bytes, FileVersion]:
@@ -31,7 +30,7 @@ def read_whole(path: Path) -> tuple[bytes, FileVersion]:
     not stop changing.
     """
     with explained(path, "read"):
-        descriptor = _open(path)
+        descriptor = open_plain(path)
         try:
             return _read(descriptor, path)
         finally:
@@ -122,7 +121,7 @@ class LockedFile:
 
     def _try_to_acquire(self) -> bool:
         try:
-            descriptor = _open(self.path)
+            descriptor = open_plain(self.path)
         except FileNotFoundError:
             self.version = None
             return True
@@ -181,25 +180,6 @@ def _resolved(path: Path) -> Path:
         return path.resolve()
     except RuntimeError as error:  # How Pythons before 3.13 put it that links lead in a circle.
         raise OSError(errno.ELOOP, os.strerror(errno.ELOOP)) from error
-
-
-def _open(path: Path) -> int:
-    """A descriptor of a plain file. Raises `FileError` for a folder, a pipe, a device."""
-    _check_plain(path, os.stat(path).st_mode)  # Before it is opened: to open some devices is to act on them.
-    descriptor = os.open(path, _OPEN)
-    try:
-        _check_plain(path, os.fstat(descriptor).st_mode)
-    except BaseException:
-        os.close(descriptor)
-        raise
-    return descriptor
-
-
-def _check_plain(path: Path, mode: int) -> None:
-    if stat.S_ISDIR(mode):
-        raise FileError(f"{path} is a folder, not a file.")
-    if not stat.S_ISREG(mode):
-        raise FileError(f"{path} is not a plain file but a pipe, a socket or a device.")
 
 
 def _read(descriptor: int, path: Path) -> tuple[bytes, FileVersion]:

@@ -1,14 +1,14 @@
 """A journal as a notebook: the cells that lead to the present state, with their outputs, in nbformat 4.5."""
 
 import json
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, Final
 
 import msgspec
 
-from pisces.errors import JournalError
+from pisces.errors import FileError, JournalError
+from pisces.files.whole_file import locked
 from pisces.journal.entries import AnyEntry, SessionBegan
 from pisces.journal.history import PastCell, present_cells
 from pisces.journal.notebook_outputs import NotebookOutputs
@@ -56,10 +56,13 @@ def export_notebook(journal: Path, target: Path) -> Exported:
     made = notebook(reading.entries)
     text = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
     try:
-        _replace(target, text.encode("utf-8", "replace"))
-    except OSError as error:
+        with locked(target) as file:
+            file.replace([text.encode("utf-8", "replace")])
+    except FileError as error:
+        cause = error.__cause__
+        why = cause.strerror if isinstance(cause, OSError) else error
         raise JournalError(
-            f"The notebook could not be written to {target}: {error.strerror or error}",
+            f"The notebook could not be written to {target}: {why}",
             hint="Name a file in a folder that exists and that you may write to.",
         ) from error
     return Exported(target, len(made["cells"]), reading.torn + reading.unknown, reading.missing)
@@ -108,14 +111,3 @@ def _metadata(entries: list[AnyEntry]) -> dict[str, Any]:
     if sessions:
         metadata["pisces"] = {"session": sessions[-1].session, "version": sessions[-1].version}
     return metadata
-
-
-def _replace(target: Path, data: bytes) -> None:
-    unfinished = target.with_name(f".{target.name}.{os.urandom(4).hex()}")
-    try:
-        with open(unfinished, "xb") as file:
-            file.write(data)
-        os.replace(unfinished, target)
-    except BaseException:
-        unfinished.unlink(missing_ok=True)
-        raise

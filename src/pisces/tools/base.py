@@ -8,6 +8,7 @@ import anyio
 import msgspec
 
 from pisces.environment.lookup import InterpreterLookup
+from pisces.files.seen import SeenFiles
 from pisces.kernels.registry import BackendChoice, Backends
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
@@ -32,6 +33,8 @@ class Services(msgspec.Struct, frozen=True):
     """The environment of whoever calls, not filtered: where Jupyter's paths are named."""
     journals: Path
     """The folder of what happened in each session, those of the past included."""
+    seen: SeenFiles
+    """Which version of each file its readers know."""
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):

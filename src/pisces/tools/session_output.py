@@ -1,8 +1,10 @@
 """The action `output`: a whole output in parts that a reader can hold, from an artifact or from a job."""
 
 from collections.abc import Sequence
+from typing import Final
 
 import anyio
+import msgspec
 
 from pisces.errors import ArtifactError, InvalidCall
 from pisces.model.results import ToolResult
@@ -14,6 +16,18 @@ from pisces.sessions.jobs import Job
 from pisces.tools.base import Services
 from pisces.tools.job_text import job_line
 from pisces.tools.session_result import told
+
+
+class GoingOn(msgspec.Struct, frozen=True):
+    """How a reader gets at what an answer leaves out."""
+
+    by_lines: str
+    """With `{lines}` for those that come next."""
+    in_line: str
+    """Within a line that is too long."""
+
+
+_BY_PARAMETERS: Final = GoingOn('go on with lines: "{lines}"', "use `search`, or open the file of the artifact")
 
 
 class OutputPart:
@@ -33,12 +47,15 @@ class OutputPart:
         return self.lines is None and self.search is None
 
 
-async def artifact_output(services: Services, address: str | int, part: OutputPart) -> ToolResult:
+async def artifact_output(
+    services: Services, address: str | int, part: OutputPart, *, going_on: GoingOn = _BY_PARAMETERS
+) -> ToolResult:
     """Some of an artifact's text. `address` is its number, or what a notice named (`artifact://3:100-200`)."""
     ref = parse_uri(address if isinstance(address, str) and "://" in address else f"artifact://{address}")
     lines = part.lines or ref.lines
     text = await _read(services.artifacts, ref.id, lines, part.search)
-    shown = _bounded(text, lines, services.settings.output.max_bytes, search=part.search is not None)
+    most = services.settings.output.max_bytes
+    shown = _bounded(text, lines, most, search=part.search is not None, going_on=going_on)
     return told(shown or "(empty)", SessionDetails(action="output", artifact_id=ref.id))
 
 
@@ -75,7 +92,7 @@ def _part_of(all_lines: Sequence[str], name: str, part: OutputPart) -> str:
     return "\n".join(found) or f"No line of {name} matches {part.search!r}."
 
 
-def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool) -> str:
+def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool, going_on: GoingOn = _BY_PARAMETERS) -> str:
     """As much of the text as a result shows, from its beginning, and how to get at the rest."""
     data = text.encode("utf-8")
     if len(data) <= most:
@@ -85,9 +102,9 @@ def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool) -> 
     if search:
         rest = "more lines match: narrow the search, or give `lines` too"
     elif end < 0:
-        rest = "the line goes on: use `search`, or open the file of the artifact"
+        rest = f"the line goes on: {going_on.in_line}"
     else:
         first = 1 if lines is None else lines.first
         following = LineRange(first + shown.count("\n") + 1, None if lines is None else lines.last)
-        rest = f'go on with lines: "{following}"'
+        rest = going_on.by_lines.format(lines=following)
     return f"{shown}\n[…{format_size(most)} shown; {rest}…]"

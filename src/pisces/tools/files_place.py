@@ -1,0 +1,56 @@
+"""Which file a call means: the path as it was given, where it leads to, and how much of it is wanted."""
+
+import os
+from pathlib import Path
+
+import msgspec
+
+from pisces.errors import InvalidCall
+from pisces.files.line_window import Limits
+from pisces.files.selector import Selection, split_selector
+from pisces.tools.base import Services
+
+
+class FilePlace(msgspec.Struct, frozen=True):
+    """A file, there or not."""
+
+    given: str
+    """As the caller calls it, without a selector."""
+    path: Path
+    """Absolute; symbolic links are not followed."""
+    selection: Selection
+
+    @property
+    def real(self) -> Path:
+        """Where it is, symbolic links followed."""
+        return Path(os.path.realpath(self.path))
+
+
+def place_of(services: Services, given: str) -> FilePlace:
+    """The file of a path that may have a selector. Raises `FileError` for a bad one, and `InvalidCall` for `~who`."""
+    name, selection = split_selector(given, lambda text: os.path.lexists(_absolute(services, text)))
+    return FilePlace(name, _absolute(services, name), selection)
+
+
+def whole_place_of(services: Services, given: str, tool: str) -> FilePlace:
+    """The file of a path to write to. Raises `InvalidCall` for one that selects lines."""
+    place = place_of(services, given)
+    if place.selection.lines:
+        raise InvalidCall(f"`{tool}` takes a file without a selection of lines: give `{place.given}`, not `{given}`")
+    return place
+
+
+def limits_of(services: Services) -> Limits:
+    """How much a result may show."""
+    output = services.settings.output
+    return Limits(output.max_bytes, output.max_lines)
+
+
+def _absolute(services: Services, given: str) -> Path:
+    home = services.environ.get("HOME")
+    if home and (given == "~" or given.startswith("~/")):
+        given = home + given[1:]
+    try:
+        return Path(services.cwd, Path(given).expanduser())
+    except RuntimeError as error:
+        raise InvalidCall(f"Wrong value for `path`: {given!r} cannot be the path of a file ({error})") from None
