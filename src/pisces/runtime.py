@@ -210,6 +210,22 @@ class Runtime:
         """
         return await self._tool("session").call({"action": action, **params}, CallContext())
 
+    async def notebook(
+        self,
+        action: str,
+        notebook_path: str | os.PathLike[str],
+        *,
+        on_update: OnUpdate | None = None,
+        abort: anyio.Event | None = None,
+        **params: Any,
+    ) -> ToolResult:
+        """Read, change or run cells of a notebook: what the `notebook` tool does.
+
+        Raises `InvalidCall` for wrong parameters only.
+        """
+        given = {"action": action, "notebook_path": os.fspath(notebook_path), **params}
+        return await self._tool("notebook").call(given, CallContext(on_update=on_update, abort=abort))
+
     async def leave(self, owner: str) -> None:
         """This owner is done: its sessions that nobody else holds end; one in which a job of its runs, after that."""
         services = self._entered()

@@ -108,11 +108,10 @@ class CellOutputs:
         if Status.from_bundle(event.bundle) is not None:
             return
         shown = {"data": _data(event.bundle), "metadata": dict(event.metadata)}
-        earlier = self._displays.get(event.display_id or "", [])
-        if event.update and earlier:
-            for output in earlier:
-                output.update(shown)
-            return
+        for output in self._displays.get(event.display_id or "", ()):
+            output.update(shown)
+        if event.update:
+            return  # Of what is not there, or has been cleared, there is nothing to update.
         output = {"output_type": "display_data", **shown}
         self._add(output)
         if event.display_id:

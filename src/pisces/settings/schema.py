@@ -117,6 +117,12 @@ class PythonSettings(_Group, frozen=True):
     env: EnvSettings = EnvSettings()
 
 
+class NotebookSettings(_Group, frozen=True):
+    """`notebook`: what there is for notebooks."""
+
+    enabled: Annotated[bool, Meta(description="Offer the notebook tool to agents.")] = True
+
+
 class OutputSettings(_Group, frozen=True):
     """`output`: how much of an output is shown, and how long the whole of it is kept."""
 
@@ -147,6 +153,7 @@ class Settings(_Group, frozen=True):
     """All settings, checked. `Settings()` has the defaults."""
 
     python: PythonSettings = PythonSettings()
+    notebook: NotebookSettings = NotebookSettings()
     output: OutputSettings = OutputSettings()
 
 
@@ -190,4 +197,4 @@ SETTINGS: Final[dict[str, SettingInfo]] = {info.name: info for info in _walk(Set
 GROUPS: Final = frozenset(
     ".".join(parts[:depth]) for parts in (name.split(".") for name in SETTINGS) for depth in range(1, len(parts))
 )
-"""The names of the tables that hold settings: `python`, `python.env`, `output`."""
+"""The names of the tables that hold settings: `python`, `python.env`, `notebook`, `output`."""

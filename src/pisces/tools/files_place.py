@@ -28,8 +28,8 @@ class FilePlace(msgspec.Struct, frozen=True):
 
 def place_of(services: Services, given: str) -> FilePlace:
     """The file of a path that may have a selector. Raises `FileError` for a bad one, and `InvalidCall` for `~who`."""
-    name, selection = split_selector(given, lambda text: os.path.lexists(_absolute(services, text)))
-    return FilePlace(name, _absolute(services, name), selection)
+    name, selection = split_selector(given, lambda text: os.path.lexists(absolute(services, text)))
+    return FilePlace(name, absolute(services, name), selection)
 
 
 def whole_place_of(services: Services, given: str, tool: str) -> FilePlace:
@@ -46,7 +46,8 @@ def limits_of(services: Services) -> Limits:
     return Limits(output.max_bytes, output.max_lines)
 
 
-def _absolute(services: Services, given: str) -> Path:
+def absolute(services: Services, given: str) -> Path:
+    """Where a path leads from the working folder. Raises `InvalidCall` for `~who`."""
     home = services.environ.get("HOME")
     if home and (given == "~" or given.startswith("~/")):
         given = home + given[1:]

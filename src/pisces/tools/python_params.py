@@ -42,7 +42,11 @@ def cells_of(params: PythonParams) -> list[Cell]:
 
 def folder_of(params: PythonParams, base: str) -> str | None:
     """The folder that was asked for, taken from `base`. Raises `InvalidCall` when it cannot be used."""
-    asked = params.cwd if params.cwd is not None else params.workdir
+    return folder_at(params.cwd if params.cwd is not None else params.workdir, base)
+
+
+def folder_at(asked: str | None, base: str) -> str | None:
+    """The same for a folder by its name; None where none was asked for."""
     if asked is None:
         return None
     try:

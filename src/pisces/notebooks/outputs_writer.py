@@ -1,0 +1,91 @@
+"""Puts the outputs of cells into their notebook while they run: not too often, and all of them at the end."""
+
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from typing import Final, TypeVar
+
+import anyio
+
+from pisces.errors import PiscesError
+from pisces.notebooks.document import Document
+from pisces.notebooks.notebook_file import CellRef, NotebookFile
+from pisces.notebooks.recorder import Recorder, RunState
+
+_INTERVAL: Final = 0.5
+_SHARE: Final = 10
+"""Writing may take one part in so many of the time: a notebook of 100 MB is written less often than a small one."""
+
+T = TypeVar("T")
+
+
+class OutputsWriter:
+    """What the recorder has to tell goes into the file, cell by cell; what others changed there meanwhile stays."""
+
+    def __init__(self, file: NotebookFile, cells: Mapping[int, CellRef], recorder: Recorder) -> None:
+        """`cells` says which cell of the notebook each cell of the call is."""
+        self.lost: set[int] = set()
+        """The cells of the call that are not in the notebook any more, or have another source there."""
+        self.failure: PiscesError | None = None
+        """Why the last try to write failed, if it did."""
+        self._file = file
+        self._cells = cells
+        self._recorder = recorder
+
+    async def during(self, work: Callable[[], Awaitable[T]]) -> T:
+        """Do the work, and write meanwhile. When this comes back, or raises, all has been written that can be."""
+        try:
+            return await self._writing_meanwhile(work)
+        finally:
+            with anyio.CancelScope(shield=True):
+                await self._write_news()
+
+    async def _writing_meanwhile(self, work: Callable[[], Awaitable[T]]) -> T:
+        async with anyio.create_task_group() as group:
+            group.start_soon(self._keep_writing)
+            try:
+                return await work()
+            except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
+                failure = error
+            finally:
+                group.cancel_scope.cancel()
+        raise failure
+
+    async def _keep_writing(self) -> None:
+        pause = _INTERVAL
+        while True:
+            await anyio.sleep(pause)
+            began = time.monotonic()
+            await self._write_news()
+            pause = max(_INTERVAL, _SHARE * (time.monotonic() - began))
+
+    async def _write_news(self) -> None:
+        if not self._recorder.has_news:
+            return
+        news = self._recorder.take_news()
+        try:
+            await anyio.to_thread.run_sync(self._write, news)
+            self.failure = None
+        except PiscesError as error:
+            self.failure = error
+            self._recorder.give_back(news)
+
+    def _write(self, news: Mapping[int, RunState]) -> None:
+        lost: set[int] = set()
+
+        def put(document: Document) -> Document:
+            lost.clear()
+            for index, state in news.items():
+                place = self._cells[index].find(document)
+                if place is None:
+                    lost.add(index)
+                else:
+                    document = _with_state(document, place, state)
+            return document
+
+        self._file.change(put)
+        self.lost |= lost
+
+
+def _with_state(document: Document, place: int, state: RunState) -> Document:
+    cell = document.cells[place].with_value("outputs", state.outputs)
+    return document.with_cell(place, cell.with_value("execution_count", state.execution_count))

@@ -1,0 +1,58 @@
+"""One call of the `notebook` tool: which file it is about, and what does it."""
+
+import os
+from collections.abc import Mapping
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import anyio
+
+from pisces.errors import InvalidCall, PiscesError
+from pisces.model.notebooks import NotebookDetails
+from pisces.model.results import TextBlock, ToolResult
+from pisces.notebooks.document import Document
+from pisces.notebooks.notebook_file import NotebookFile
+from pisces.tools.base import CallContext, Services, error_result
+from pisces.tools.files_place import absolute
+from pisces.tools.notebook_edit import EDITING, edited
+from pisces.tools.notebook_params import NotebookParams, parse
+from pisces.tools.notebook_read import read_cells
+from pisces.tools.notebook_run import NotebookRun
+from pisces.tools.notebook_seen import Seen
+
+
+async def call_notebook(services: Services, params: Mapping[str, Any], context: CallContext) -> ToolResult:
+    """Do what was asked. Raises `InvalidCall` for wrong parameters; everything else is in the result."""
+    parsed = parse(params)
+    path = absolute(services, parsed.notebook_path)
+    file = NotebookFile(path, parsed.notebook_path)
+    seen = Seen(services.seen, context.owner, Path(os.path.realpath(path)))  # noqa: ASYNC240 - it only follows links
+    try:
+        if parsed.action in EDITING:
+            return await _edit(parsed, file, seen)
+        if parsed.action == "read":
+            result, version = await read_cells(services, parsed, context, file)
+            seen.note(version)
+            return result
+        return await NotebookRun(services, parsed, context, file, seen).result()
+    except InvalidCall:
+        raise
+    except PiscesError as error:
+        return error_result(error.explain())
+
+
+async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolResult:
+    """Change cells. An index means what the caller has seen; an id means the same cell, whatever has changed."""
+    told: list[tuple[str, NotebookDetails]] = []
+
+    def change(document: Document) -> Document:
+        changed, text, details = edited(document, params)
+        told[:] = [(text, details)]
+        return changed
+
+    expected = seen.version if params.cell_id is None else None
+    await anyio.to_thread.run_sync(partial(file.change, change, unless_changed_since=expected))
+    seen.wrote(file.version)
+    text, details = told[0]
+    return ToolResult(content=[TextBlock(text)], details=details)

@@ -1,0 +1,99 @@
+"""The action `read` of the `notebook` tool: cells with their outputs, as a text that is bounded."""
+
+import anyio
+
+from pisces.errors import FileMissing, NotebookError
+from pisces.files.whole_file import FileVersion, read_whole
+from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
+from pisces.model.results import Block, TextBlock, ToolResult
+from pisces.notebooks.addressing import place_of, places_of
+from pisces.notebooks.cell import Cell
+from pisces.notebooks.notebook_file import NotebookFile
+from pisces.notebooks.readable import Readable, readable
+from pisces.notebooks.shown_cells import pictures_of, shown_cell
+from pisces.output.images import for_model
+from pisces.output.notice import truncation_notice
+from pisces.output.sink import OutputSink, SinkLimits
+from pisces.tools.base import CallContext, Services
+from pisces.tools.notebook_params import NotebookParams
+
+_MAX_PICTURES = 8
+"""More than these would be more than a model looks at; the text says how many there are."""
+
+
+async def read_cells(
+    services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
+) -> tuple[ToolResult, FileVersion]:
+    """The cells that are asked for, and which version of the file they are of. Raises `NotebookError`."""
+    found, version = await anyio.to_thread.run_sync(_read, file)
+    wanted = _wanted(found.cells, params)
+    result = await anyio.to_thread.run_sync(_shown, services, params, context, found, wanted)
+    return result, version
+
+
+def _read(file: NotebookFile) -> tuple[Readable, FileVersion]:
+    try:
+        data, version = read_whole(file.path)
+    except FileMissing:
+        raise NotebookError(f"Notebook not found: {file.shown}") from None
+    return readable(data, file.shown), version
+
+
+def _wanted(cells: tuple[Cell, ...], params: NotebookParams) -> range:
+    path = params.notebook_path
+    if params.cell_id is not None:
+        place = place_of(cells, None, params.cell_id, path)
+        return range(place, place + 1)
+    if params.cell_index is None:
+        return range(len(cells))
+    return places_of(cells, params.cell_index, params.last_index, path)
+
+
+def _shown(
+    services: Services, params: NotebookParams, context: CallContext, found: Readable, wanted: range
+) -> ToolResult:
+    how = params.outputs or "summary"
+    limits = SinkLimits.of(services.settings.output)
+    sink = OutputSink(limits=limits, spill=lambda: services.artifacts.new("notebooks", "notebook"))
+    pictures: list[Block] = []
+    more = 0
+    for index in wanted:
+        cell = found.cells[index]
+        sink.write(shown_cell(index, cell, outputs=how) + "\n\n")
+        found_here = [picture for output in cell.outputs for picture in pictures_of(output)] if how == "full" else []
+        for mime, data in found_here:
+            if len(pictures) < _MAX_PICTURES:
+                pictures.append(for_model(data, mime))
+            else:
+                more += 1
+    dump = sink.dump()
+    sink.close()
+    heading = f"{params.notebook_path}: {len(found.cells)} cell{'' if len(found.cells) == 1 else 's'}"
+    notes = [f"[{more} more pictures are not shown: read fewer cells.]"] if more else []
+    notes += [found.read_only] if found.read_only else []
+    shown = dump.text.removesuffix("\n\n") + truncation_notice(dump, context.read_with)
+    text = "\n\n".join(part for part in (heading, shown, *notes) if part)
+    details = NotebookDetails(
+        action="read",
+        notebook_path=params.notebook_path,
+        total_cells=len(found.cells),
+        cells=[_info(index, found.cells[index], full=how == "full") for index in wanted],
+        artifact_id=dump.artifact_id,
+    )
+    if len(wanted) == 1:
+        cell = found.cells[wanted[0]]
+        details.cell_index, details.cell_id = wanted[0], cell.id
+        details.cell_type, details.cell_source = cell.cell_type, cell.source
+    return ToolResult(content=[TextBlock(text), *pictures], details=details)
+
+
+def _info(index: int, cell: Cell, *, full: bool) -> NotebookCellInfo:
+    return NotebookCellInfo(
+        cell_index=index,
+        cell_type=cell.cell_type,
+        cell_id=cell.id,
+        cell_source=cell.source,
+        execution_count=cell.execution_count,
+        tags=sorted(cell.tags),
+        outputs=cell.outputs if full else None,
+    )

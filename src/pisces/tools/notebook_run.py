@@ -1,0 +1,171 @@
+"""The actions of the `notebook` tool that run cells: in the session's kernel, and their outputs into the file."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Final
+
+import anyio
+
+from pisces.errors import NotebookError
+from pisces.kernels.deadline import Deadline
+from pisces.model.results import Details, TextBlock, ToolResult
+from pisces.notebooks.addressing import place_of, places_of
+from pisces.notebooks.document import Document
+from pisces.notebooks.notebook_file import NotebookFile
+from pisces.notebooks.outputs_writer import OutputsWriter
+from pisces.notebooks.recorder import Recorder
+from pisces.notebooks.run_plan import RunPlan, kernelspec_of
+from pisces.sessions.report import RunReport
+from pisces.sessions.run import CallRun
+from pisces.sessions.session import Session
+from pisces.tools.base import CallContext, Services
+from pisces.tools.cell_call import CellCall, one_off_name, with_refusals_told
+from pisces.tools.notebook_params import NotebookParams
+from pisces.tools.notebook_result import RunWords
+from pisces.tools.notebook_seen import Seen
+from pisces.tools.python import DEFAULT_TIMEOUT
+from pisces.tools.python_background import Attendance, unless_aborted
+from pisces.tools.python_call import CallInSession
+from pisces.tools.python_params import MIN_TIMEOUT, folder_at, seconds_of
+from pisces.tools.python_result import NO_INTERPRETER, CallEnd, cells_result, stopped_result
+from pisces.tools.seat import Seat, find_seat
+
+RUNNING: Final = frozenset({"run", "run_all", "run_until"})
+"""The actions that are carried out here."""
+
+
+class NotebookRun:
+    """One call that runs cells of a notebook."""
+
+    def __init__(
+        self, services: Services, params: NotebookParams, context: CallContext, file: NotebookFile, seen: Seen
+    ) -> None:
+        self._seen = seen
+        self._services = services
+        self._params = params
+        self._context = context
+        self._file = file
+
+    async def result(self) -> ToolResult:
+        """Run the cells. Raises `NotebookError` when the notebook, or the cell, is not there."""
+        document = await anyio.to_thread.run_sync(self._file.read)
+        if self._params.cell_index is not None:
+            self._file.must_be(self._seen.version)
+        plan = RunPlan.of(document, _places(document, self._params))
+        if not plan.records:
+            return self._nothing_to_run(document, plan)
+        attendance = Attendance.of(self._services, self._context, background=bool(self._params.background))
+        deadline = Deadline.after(self._timeout(len(plan.records), attended=attendance.patience is None))
+        cwd = folder_at(self._params.cwd, self._services.cwd)
+        kernel = self._params.kernel or kernelspec_of(document)
+        call = CellCall(
+            self._services,
+            attendance.context,
+            plan.records,
+            tool="notebook",
+            session=self._params.session,
+            one_off=one_off_name(self._services),
+            deadline=deadline,
+        )
+
+        async def work() -> ToolResult:
+            seat = await find_seat(self._services, kernel, call.stop, deadline)
+            if seat is None:
+                return stopped_result(plan.records, call.stop, deadline, NO_INTERPRETER)
+            words = RunWords(self._params, plan, len(document.cells))
+            running = self._in_session(call, seat, words, deadline, cwd or self._folder(seat))
+            return await attendance.carry_out(running, kernel)
+
+        stoppable = partial(unless_aborted, self._context.abort, call.stop.ask, work)
+        return await with_refusals_told(self._services, stoppable, kernel)
+
+    def _in_session(
+        self, call: CellCall, seat: Seat, words: RunWords, deadline: Deadline, cwd: str | None
+    ) -> "_NotebookInSession":
+        plan, restart = words.plan, bool(self._params.restart)
+        session = call.session(seat, reset=restart)
+        if cwd is not None and cwd != session.folder:
+            words.moved = cwd
+        recorder = Recorder(lambda: call.transcript.sink.artifact_id)
+        run = call.run(
+            session,
+            plan.records,
+            deadline,
+            cwd=cwd,
+            reset=restart and not call.one_off,
+            keep_going=bool(self._params.keep_going),
+            may_fail=plan.may_fail,
+            witness=recorder,
+        )
+        writer = OutputsWriter(self._file, plan.cells, recorder)
+        return _NotebookInSession(call, session, run, deadline, writer=writer, words=words, written=self._written)
+
+    def _written(self) -> None:
+        """The notebook is the caller's own work, unless somebody else has changed it too."""
+        if not self._file.changed_by_others:
+            self._seen.wrote(self._file.version)
+
+    def _timeout(self, cells: int, *, attended: bool) -> float:
+        most = self._services.settings.python.max_timeout
+        usual = DEFAULT_TIMEOUT if self._params.action == "run" and attended and cells == 1 else most
+        return seconds_of(self._params.timeout, default=usual, least=MIN_TIMEOUT, most=most)
+
+    def _folder(self, seat: Seat) -> str | None:
+        """Where the notebook is, as in Jupyter; the folders of a server elsewhere are not ours."""
+        return None if seat.choice.name == "external" else str(self._file.path.resolve().parent)
+
+    def _nothing_to_run(self, document: Document, plan: RunPlan) -> ToolResult:
+        params = self._params
+        if params.action == "run" and params.last_index is None and not plan.skipped:
+            place = place_of(document.cells, params.cell_index, params.cell_id, params.notebook_path)
+            kind = document.cells[place].cell_type
+            raise NotebookError(f"Cell {place} is a {kind} cell: only code cells can be run in {params.notebook_path}")
+        words = RunWords(params, plan, len(document.cells))
+        details = words.details(Details())
+        return ToolResult(content=[TextBlock("\n".join(words.nothing_to_run()))], details=details)
+
+
+class _NotebookInSession(CallInSession):
+    """The call in its session; what its cells say goes into the notebook too."""
+
+    def __init__(
+        self,
+        call: CellCall,
+        session: Session,
+        run: CallRun,
+        deadline: Deadline,
+        *,
+        writer: OutputsWriter,
+        words: RunWords,
+        written: Callable[[], None],
+    ) -> None:
+        super().__init__(call, session, run, deadline)
+        self._written = written
+        self._writer = writer
+        self._words = words
+
+    async def _carry_out(self) -> RunReport:
+        try:
+            return await self._writer.during(super()._carry_out)
+        finally:
+            self._written()
+
+    async def _told(self, report: RunReport, end: CallEnd) -> ToolResult:
+        words, call = self._words, self._call
+        words.take_trouble(self._writer)
+        result = await cells_result(report, call.transcript, end, call.context.read_with, closing=words.closing)
+        assert isinstance(result.details, Details)
+        result.details = words.details(result.details)
+        result.is_error = result.details.is_error
+        return result
+
+
+def _places(document: Document, params: NotebookParams) -> range:
+    """The cells of the notebook that the call is about."""
+    cells, path = document.cells, params.notebook_path
+    if params.action == "run_all":
+        return range(len(cells))
+    if params.last_index is not None and params.cell_index is not None:
+        return places_of(cells, params.cell_index, params.last_index, path)
+    place = place_of(cells, params.cell_index, params.cell_id, path)
+    return range(0 if params.action == "run_until" else place, place + 1)
