@@ -90,7 +90,7 @@ class HostCalls:
                 session.leave_news(OWNER, news)
 
     async def _dispatch(self, call: Call, context: CallContext) -> ToolResult:
-        if call.tool != "python":
+        if not _runs_cells(call):
             return await self._manage(call, context)
         name = str(call.params.get("session") or DEFAULT_SESSION)
         home = self._homes.enter(name, call.place, call.params.get("kernel"))
@@ -155,6 +155,11 @@ class HostCalls:
             return error_result(error.explain())
         self._losses.told(name)
         return result
+
+
+def _runs_cells(call: Call) -> bool:
+    """Whether it is a call in a session, not one about sessions."""
+    return call.tool in ("python", "notebook")
 
 
 async def _watch(connection: Connection, abort: anyio.Event) -> None:

@@ -7,8 +7,8 @@ import os
 import socket
 import struct
 import time
-from collections.abc import Callable, Mapping
-from typing import Any, Final
+from collections.abc import Callable
+from typing import Final
 
 import msgspec
 
@@ -41,6 +41,7 @@ from pisces.settings.paths import Paths
 _HELLO_SECONDS: Final = 10.0
 _STOP_SECONDS: Final = 60.0
 _USUAL_TIMEOUT: Final = 30.0
+_USUAL_FOR_NOTEBOOKS: Final = 600.0
 _LONGEST: Final = 1e7  # No cell may take so long, and the system can still wait for it.
 _ON_TOP: Final = 60.0
 """What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (25 s)."""
@@ -93,7 +94,7 @@ class HostClient:
         Raises `InvalidCall`, `SettingsError` or `PiscesError` when it is refused, `HostEnding` when another host is
         needed, `HostGone` when the host ended before it had answered, and `HostSilent` when it does not answer.
         """
-        seconds = _seconds_of(call.params)
+        seconds = _seconds_of(call)
         self._wait_at_most(seconds + _ON_TOP, seconds + _MOST_ON_TOP)
         self._send(call)
         self._calling = True
@@ -248,10 +249,11 @@ def unanswered(session: str, silent: HostSilent) -> ToolResult:
     return ToolResult(content=[TextBlock(text)], details=details, is_error=True)
 
 
-def _seconds_of(params: Mapping[str, Any]) -> float:
+def _seconds_of(call: Call) -> float:
     """The time of a call; what is no number of seconds is refused by the host at once."""
-    asked = params.get("timeout")
-    return min(float(asked), _LONGEST) if isinstance(asked, int | float) and asked >= 0 else _USUAL_TIMEOUT
+    asked = call.params.get("timeout")
+    usual = _USUAL_TIMEOUT if call.tool != "notebook" else _USUAL_FOR_NOTEBOOKS
+    return min(float(asked), _LONGEST) if isinstance(asked, int | float) and asked >= 0 else usual
 
 
 def python_result(raw: msgspec.Raw) -> ToolResult:
