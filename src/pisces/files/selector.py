@@ -45,11 +45,11 @@ def split_selector(text: str, exists: Callable[[str], bool]) -> tuple[str, Selec
     """
     if ":" not in text or exists(text):
         return text, Selection()
+    path, _, rest = text.rpartition(":")
+    if path and exists(path):
+        return path, Selection(raw=True) if rest == "raw" else Selection(lines=parse_ranges(rest))
     match = _SELECTOR.fullmatch(text)
     if match is None:
-        path, _, rest = text.rpartition(":")
-        if path and rest and exists(path):
-            raise _bad(rest)
         return text, Selection()
     spans = match["of_raw"] if match["raw"] else match["ranges"]
     return match["path"], Selection(raw=bool(match["raw"]), lines=() if spans is None else parse_ranges(spans))
@@ -83,9 +83,9 @@ def _range(part: str, whole: str) -> LineRange:
     elif match[4]:
         last = first + int(match[5]) - 1
     if first < 1:
-        raise FileError(f"Not a selection of lines: {whole!r} (lines count from 1)", hint=_ALLOWED)
+        raise _bad(whole, " (lines count from 1)")
     if last is not None and last < first:
-        raise FileError(f"Not a selection of lines: {whole!r} ({part} has no line in it)", hint=_ALLOWED)
+        raise _bad(whole, f" ({part} has no line in it)")
     return LineRange(first, last)
 
 
@@ -94,5 +94,5 @@ def written(span: LineRange) -> str:
     return str(span.first) if span.last == span.first else str(span)
 
 
-def _bad(selector: str) -> FileError:
-    return FileError(f"Not a selection of lines: {selector[:100]!r}", hint=_ALLOWED)
+def _bad(selector: str, why: str = "") -> FileError:
+    return FileError(f"Not a selection of lines: {selector[:100]!r}{why}", hint=_ALLOWED)

@@ -1,0 +1,38 @@
+"""Which version of a file each owner knows."""
+
+from pathlib import Path
+
+from pisces.files.seen import MOST, SeenFiles
+from pisces.files.version import FileVersion
+
+FILE = Path("/a")
+
+
+def version(number: int) -> FileVersion:
+    return FileVersion(1, number, number, number)
+
+
+def test_each_owner_knows_what_it_read() -> None:
+    seen = SeenFiles()
+    seen.note("me", FILE, version(1))
+    assert (seen.version("me", FILE), seen.version("you", FILE)) == (version(1), None)
+
+
+def test_a_write_is_known_to_its_writer_if_that_had_read_the_file() -> None:
+    seen = SeenFiles()
+    seen.wrote("me", FILE, version(1))
+    assert seen.version("me", FILE) is None
+    seen.note("me", FILE, version(1))
+    seen.note("you", FILE, version(1))
+    seen.wrote("me", FILE, version(2))
+    assert (seen.version("me", FILE), seen.version("you", FILE)) == (version(2), version(1))
+
+
+def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
+    seen = SeenFiles()
+    for number in range(MOST):
+        seen.note("me", Path(f"/{number}"), version(number))
+    assert seen.version("me", Path("/0")) == version(0)
+    seen.note("me", Path("/more"), version(1))
+    assert seen.version("me", Path("/0")) == version(0)
+    assert seen.version("me", Path("/1")) is None
