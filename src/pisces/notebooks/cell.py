@@ -1,12 +1,11 @@
 """One cell of a notebook: its bytes, and new bytes with one of its members changed and all others as they were."""
 
-import json
 from typing import Any, Final, Literal, cast
 
 import msgspec
 
 from pisces.errors import NotebookError
-from pisces.notebooks.json_spans import Data, Member, members
+from pisces.notebooks.json_spans import Data, Member, members, value_of
 from pisces.notebooks.source_value import encode_source, text_of
 from pisces.notebooks.style import Style
 
@@ -98,7 +97,7 @@ class Cell:
     def get(self, key: str, default: Any = None) -> Any:
         """The value of a member."""
         member = self._member(key)
-        return default if member is None else json.loads(bytes(self.raw[member.start : member.end]))
+        return default if member is None else value_of(self.raw[member.start : member.end])
 
     def with_source(self, text: str) -> "Cell":
         """With this source; a text or a list of lines as it was, and the lines that stay with their bytes."""
@@ -147,9 +146,10 @@ class Cell:
         if self._known is None:
             try:
                 self._known = _brief.decode(self.raw)
-            except msgspec.DecodeError:  # It is stricter than Python's own decoder, which has the last word.
-                plain = {member.key: self.get(member.key) for member in self._members() if member.key != "outputs"}
-                self._known = msgspec.convert(plain, _Brief)
+            except (msgspec.DecodeError, RecursionError):
+                # It is stricter than Python's own decoder, which has the last word.
+                there = {member.key for member in self._members()}.intersection(_Brief.__struct_fields__)
+                self._known = _Brief(**{key: self.get(key) for key in there})
         return self._known
 
     def _without(self, member: Member) -> "Cell":

@@ -62,8 +62,10 @@ def showable(source: str) -> str:
 
 
 def _cells(text: str, path: str) -> Iterator[TextCell]:
+    if not text:
+        return
     found = list(_LIKE_MARKER.finditer(text))
-    if text and (not found or found[0].start() > 0 or _MARKER.fullmatch(found[0][0]) is None):
+    if not found or found[0].start() > 0 or _MARKER.fullmatch(found[0][0]) is None:
         raise _no_first_marker(text.partition("\n")[0], path)
     line, counted = 1, 0
     # The newline before a marker, and the last one, is no part of the source.

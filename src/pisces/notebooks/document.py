@@ -85,7 +85,8 @@ class Document:
             outer, inner = (self.style.line(self.style.deeper(margin)) for margin in ("", self.style.indent or ""))
             tail = outer.encode() + bytes(self._tail).lstrip()
             return self._with(cells, [inner.encode()], tail)
-        return self._with(cells, [self._leads[0], *self._between(len(cells) - 1)])
+        place = max(index, 1)
+        return self._with(cells, [*self._leads[:place], self._between(), *self._leads[place:]])
 
     def without(self, index: int) -> "Document":
         """Without this cell."""
@@ -120,12 +121,12 @@ class Document:
             pass
         return made
 
-    def _between(self, count: int) -> list[Data]:
-        """What stands before each of so many further cells."""
+    def _between(self) -> Data:
+        """What stands before a further cell."""
         if len(self._leads) > 1:
-            return [*self._leads[1:], *[self._leads[1]] * (count - len(self._leads) + 1)][:count]
+            return self._leads[1]
         lead = bytes(self._leads[0])
-        return [b"," + lead if b"\n" in lead else self.style.comma.encode()] * count
+        return b"," + lead if b"\n" in lead else self.style.comma.encode()
 
     def _with(self, cells: Sequence[Cell], leads: Sequence[Data], tail: Data | None = None) -> "Document":
         end = self._tail if tail is None else tail

@@ -1,13 +1,16 @@
 """Where the values of a JSON text begin and end, so that one of them can be replaced and every other byte stays.
 
-All of it goes by bytes and expects JSON that is known to be valid. Nothing is decoded but the names of members.
+All of it goes by bytes and expects JSON that is known to be valid. Nothing is decoded but the names of members, and
+single values where that is asked for.
 """
 
 import json
 import re
-from typing import Final
+from typing import Any, Final
 
 import msgspec
+
+from pisces.errors import NotebookError
 
 Data = bytes | memoryview
 
@@ -58,6 +61,15 @@ def skip_value(data: Data, at: int) -> int:
         at += 1
         if depth == 0:
             return at
+
+
+def value_of(data: Data) -> Any:
+    """The value that this is the JSON of. Raises `NotebookError` where Python has a limit that JSON has not."""
+    try:
+        return json.loads(bytes(data))
+    except (ValueError, RecursionError) as error:
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else error
+        raise NotebookError(f"a value that cannot be read: {why}") from None
 
 
 def member_at(data: Data, at: int) -> tuple[str, int, int]:

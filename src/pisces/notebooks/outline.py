@@ -7,7 +7,7 @@ from typing import Any, Final
 import msgspec
 
 from pisces.errors import NotebookError
-from pisces.notebooks.json_spans import Span, after_comma, elements, member_at, skip_space, skip_value
+from pisces.notebooks.json_spans import Span, after_comma, elements, member_at, skip_space, skip_value, value_of
 
 _BOM: Final = codecs.BOM_UTF8
 _QUOTE: Final = ord('"')
@@ -37,7 +37,7 @@ class Outline(msgspec.Struct, frozen=True):
     def value(self, key: str) -> Any:
         """The value of a member of the top level; None where there is none."""
         span = self.members.get(key)
-        return None if span is None else json.loads(self.data[span.start : span.end])
+        return None if span is None else value_of(self.data[span.start : span.end])
 
     def number(self, key: str, default: int) -> int:
         """The same for a number."""

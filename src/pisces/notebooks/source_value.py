@@ -4,11 +4,10 @@ A file may split and escape its lines in ways that Jupyter would not. An edit mu
 touch, so elements whose text stays are carried over byte by byte, and only those between them are made.
 """
 
-import json
 from typing import Any, Final
 
 from pisces.errors import NotebookError
-from pisces.notebooks.json_spans import Span, elements
+from pisces.notebooks.json_spans import Span, elements, value_of
 from pisces.notebooks.style import Style, is_escaped
 
 _LIST: Final = b"["
@@ -28,14 +27,14 @@ def text_of(source: Any) -> str:
 def encode_source(old: bytes, text: str, style: Style, margin: str) -> bytes:
     """The JSON of a new source in place of an old one. `margin` is what the line of the member is indented by."""
     ascii_only = is_escaped(old) or (style.ascii and old.isascii())
-    if text_of(json.loads(old)) == text:
+    if text_of(value_of(old)) == text:
         return old
     if not old.startswith(_LIST):
         return style.encode(text, ascii_only=ascii_only)
     if not text:
         return b"[]"
     spans = elements(old)
-    kept = [(old[span.start : span.end], json.loads(old[span.start : span.end])) for span in spans]
+    kept = [(old[span.start : span.end], value_of(old[span.start : span.end])) for span in spans]
     head, tail, middle = _what_stays(kept, text)
     made = [style.encode(line, ascii_only=ascii_only) for line in middle.splitlines(keepends=True)]
     lead, gap, end = _layout(old, spans, style, margin)
