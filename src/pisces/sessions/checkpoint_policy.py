@@ -77,10 +77,13 @@ class CheckpointPolicy:
             return f"the kernel holds {outlook.resident_mb:,.0f} MiB, more than python.checkpointMaxMb allows"
         return ""
 
-    def after_cell(self, outlook: Outlook, duration_ms: float) -> Take | Skip:
-        """A cell has ended: is it time for a checkpoint?"""
+    def after_cell(self, outlook: Outlook, duration_ms: float, *, put_off_ms: float = 0.0) -> Take | Skip:
+        """A cell has ended: is it time for a checkpoint?
+
+        With `put_off_ms`, another cell follows at once: cells that took less than that together are kept together.
+        """
         self._count(outlook, duration_ms)
-        if self.rule.mode == "off":
+        if self.rule.mode == "off" or (self.rule.mode == "auto" and self._work_ms < put_off_ms):
             return Skip("")
         obstacle = self.obstacle(outlook)
         if obstacle:

@@ -14,8 +14,9 @@ from pisces.kernels.base import KernelKind
 from pisces.kernels.deadline import Deadline
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.key import SessionKey
+from pisces.sessions.origin import Origin
 from pisces.sessions.recovery import StateNews
-from pisces.sessions.session import Origin, Session
+from pisces.sessions.session import Session
 from pisces.sessions.state import Place
 from pisces.sessions.terms import Terms
 

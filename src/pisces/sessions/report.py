@@ -22,6 +22,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     retry_on_crash: str = "safe"
     cells: int = 0
     """How many cells the call has in all; 0 if it is only those of this run."""
+    put_off_ms: float = 0.0
+    """Cells that took less than this together, and are followed by another one, are kept together: see the policy."""
     may_fail: frozenset[int] = frozenset()
     """The indexes of cells whose exception is expected: the call goes on after it, and is none the worse for it."""
     subject: str = ""

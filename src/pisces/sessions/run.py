@@ -233,7 +233,9 @@ class CallRun:
         session = self._session
         session.cell_finished(attempt.done.variables, attempt.reached)
         self._doings.add(session.position, record.index, attempt.done.variables)
-        self.report.not_kept = await session.keep_after_cell(attempt.duration_ms)
+        goes_on = attempt.ok and record is not self.report.records[-1] and not self._stop.due
+        put_off = self._options.put_off_ms if goes_on else 0.0
+        self.report.not_kept = await session.keep_after_cell(attempt.duration_ms, put_off_ms=put_off)
 
     def _tell_news(self, just_now: StateNews | None = None) -> None:
         """What became of the state; also to a caller who is no owner any more, because the session is being closed."""

@@ -21,6 +21,7 @@ from pisces.sessions.going_back import WentBack, go_back, undo_target
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.kernel_source import KernelSource, end_left
 from pisces.sessions.key import SessionKey
+from pisces.sessions.origin import Origin
 from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
 from pisces.sessions.terms import Terms
@@ -31,15 +32,6 @@ _CLOSE_WAIT = 3.0
 _MAX_DEATHS = 2
 
 _log = logging.getLogger(__name__)
-
-
-class Origin(msgspec.Struct, frozen=True):
-    """Where a branch comes from."""
-
-    session: str
-    position: int
-    restore: Restore
-    """How the state came along, and what did not."""
 
 
 class KernelSlots(Protocol):
@@ -245,13 +237,16 @@ class Session(Turns):
         self._deaths = 0
         self.state.cell_finished(changes, folder)
 
-    async def keep_after_cell(self, duration_ms: float) -> str:
-        """Keep the state of now, where the kernel can and it is worth it; a sentence about it if it was not kept."""
+    async def keep_after_cell(self, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
+        """Keep the state of now, where the kernel can and it is worth it; a sentence about it if it was not kept.
+
+        With `put_off_ms`, another cell follows at once, and cells that take less than that are kept together.
+        """
         kernel = self.kernel
         if not isinstance(kernel, Checkpointing):
             return ""
         try:
-            return await self.state.keep_after_cell(kernel, duration_ms)
+            return await self.state.keep_after_cell(kernel, duration_ms, put_off_ms=put_off_ms)
         except KernelGone:
             return ""  # It died after the cell: whoever comes next finds that out, and says so.
 

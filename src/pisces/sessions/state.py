@@ -63,11 +63,11 @@ class SessionState:
         if folder is not None:
             self.folder = folder
 
-    async def keep_after_cell(self, kernel: Checkpointing, duration_ms: float) -> str:
+    async def keep_after_cell(self, kernel: Checkpointing, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
         """Make a checkpoint if that is worth its cost; otherwise say why not, as a sentence for the reader."""
         self._learn_cost()
         outlook = kernel.outlook()
-        decision = self.policy.after_cell(outlook, duration_ms)
+        decision = self.policy.after_cell(outlook, duration_ms, put_off_ms=put_off_ms)
         if isinstance(decision, Skip):
             return self._skipped(decision.reason)
         try:

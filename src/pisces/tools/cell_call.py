@@ -89,6 +89,7 @@ class CellCall:
         subject: str = "",
         keep_going: bool = False,
         may_fail: frozenset[int] = frozenset(),
+        put_off_ms: float = 0.0,
         witness: Witness | None = None,
     ) -> CallRun:
         """The run of some of its cells, which have this deadline, in one of its sessions."""
@@ -100,6 +101,7 @@ class CellCall:
             reset=reset,
             keep_going=keep_going or self.context.keep_going,
             may_fail=may_fail,
+            put_off_ms=put_off_ms,
             inspect=python.variables,
             interrupt_grace=python.interrupt_grace,
             retry_on_crash=python.retry_on_crash,

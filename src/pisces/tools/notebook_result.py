@@ -32,7 +32,8 @@ class RunWords:
 
     def closing(self, report: RunReport) -> list[str]:
         """What failed, what was not run, and where the outputs are."""
-        return [*self._failed(report), *self._not_run(), *self._skipped(), *self._where(), *self._folder()]
+        state = [*self._failed(report), *self._lost_cells(report), *self._not_run(), *self._skipped()]
+        return [*state, *self._where(), *self._folder()]
 
     def nothing_to_run(self) -> list[str]:
         """What to say where no cell was there to be run."""
@@ -64,6 +65,10 @@ class RunWords:
         if expected:
             sentences.append(f"Failed as expected ({MAY_FAIL}): {_names(expected)}.")
         return sentences
+
+    def _lost_cells(self, report: RunReport) -> list[str]:
+        lost = [record for record in report.records if record.index in report.lost_cells and record.status != "error"]
+        return [f"What these cells did is lost too: run them again: {_names(lost)}."] if lost else []
 
     def _not_run(self) -> list[str]:
         pending = self._pending()

@@ -30,8 +30,11 @@ from pisces.tools.python_params import MIN_TIMEOUT, folder_at, seconds_of
 from pisces.tools.python_result import NO_INTERPRETER, CallEnd, cells_result, stopped_result
 from pisces.tools.seat import Seat, find_seat
 
-RUNNING: Final = frozenset({"run", "run_all", "run_until"})
-"""The actions that are carried out here."""
+_KEPT_TOGETHER_MS: Final = 50.0
+"""A checkpoint after each of 100 cells that do next to nothing would take three times as long as the cells.
+
+What a crash can cost beyond its own cell is so much work of cells that are in the notebook, and the reply names them.
+"""
 
 
 class NotebookRun:
@@ -95,6 +98,7 @@ class NotebookRun:
             reset=restart and not call.one_off,
             keep_going=bool(self._params.keep_going),
             may_fail=plan.may_fail,
+            put_off_ms=_KEPT_TOGETHER_MS,
             witness=recorder,
         )
         writer = OutputsWriter(self._file, plan.cells, recorder)
