@@ -81,3 +81,22 @@ def test_a_cost_that_is_too_high_is_named_with_the_work() -> None:
 
 def test_always_does_not_mind_the_cost() -> None:
     assert isinstance(CheckpointPolicy(CheckpointRule("always")).after_cell(Outlook(resident_mb=4000), 0), Take)
+
+
+def test_quick_cells_that_follow_each_other_at_once_are_kept_together() -> None:
+    policy = CheckpointPolicy(CheckpointRule())
+
+    def kept_after(duration_ms: float) -> bool:
+        taken = isinstance(policy.after_cell(SMALL, duration_ms, put_off_ms=50), Take)
+        if taken:
+            policy.made()
+        return taken
+
+    assert [kept_after(20) for _ in range(6)] == [False, False, True, False, False, True]
+    assert kept_after(60), "work that is worth keeping is kept at once"
+    assert isinstance(policy.after_cell(SMALL, 0.5), Take), "and so is the cell after which nothing follows"
+
+
+def test_always_keeps_quick_cells_one_by_one() -> None:
+    policy = CheckpointPolicy(CheckpointRule(mode="always"))
+    assert isinstance(policy.after_cell(SMALL, 0.5, put_off_ms=50), Take)
