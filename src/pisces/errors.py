@@ -10,6 +10,7 @@ PiscesError                 has `.hint`: what to do about it
 │   └── FileChanged         somebody else has changed it since it was read; nothing was written
 ├── JournalError            a journal that cannot be read, or not be exported
 ├── NotebookError           a notebook that cannot be read, or not be changed that way
+│   └── BadCell             what is wrong with one cell, as a part of a sentence: whoever knows the file names it
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
 │   ├── NoSuchKernel        no kernel of that name or language is there
@@ -71,6 +72,15 @@ class JournalError(PiscesError):
 
 class NotebookError(PiscesError):
     """A file that is no notebook, or a change that it does not allow; nothing was written."""
+
+
+class BadCell(NotebookError):
+    """A cell that no notebook can have."""
+
+    def in_file(self, path: str, index: int | None = None) -> NotebookError:
+        """The error for a reader: in which file, and where that is known, in which cell."""
+        where = "" if index is None else f"cell {index}: "
+        return NotebookError(f"Invalid notebook structure ({where}{self}): {path}")
 
 
 class KernelError(PiscesError):

@@ -4,7 +4,7 @@ from typing import Any, Final, Literal, cast
 
 import msgspec
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell
 from pisces.notebooks.json_spans import Data, Member, members, value_of
 from pisces.notebooks.source_value import encode_source, text_of
 from pisces.notebooks.style import Style
@@ -52,10 +52,10 @@ class Cell:
 
     @property
     def cell_type(self) -> CellType:
-        """Its type. Raises `NotebookError` for one that no notebook has."""
+        """Its type. Raises `BadCell` for one that no notebook has."""
         found = self._in_brief().cell_type
         if found not in CELL_TYPES:
-            raise NotebookError(f"a cell of type {found!r}; cells are {', '.join(CELL_TYPES)}")
+            raise BadCell(f"a cell of type {found!r}; cells are {', '.join(CELL_TYPES)}")
         return cast("CellType", found)
 
     @property
@@ -66,7 +66,7 @@ class Cell:
 
     @property
     def source(self) -> str:
-        """Its source, in one piece. Raises `NotebookError` where that is no text."""
+        """Its source, in one piece. Raises `BadCell` where that is no text."""
         return text_of(self._in_brief().source)
 
     @property
@@ -194,7 +194,7 @@ class Cell:
     def _members(self) -> list[Member]:
         if self._found is None:
             if self.raw[:1] != b"{":
-                raise NotebookError("a cell that is no object")
+                raise BadCell("a cell that is no object")
             self._found = members(self.raw)
         return self._found
 

@@ -4,19 +4,18 @@ A cell whose marker names it stays what it is: where its text did not change its
 did, its source changes and nothing else of it.
 """
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 import msgspec
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell
 from pisces.notebooks.cell import Cell, CellType
 from pisces.notebooks.celltext import TextCell, from_text, has_crlf, showable, to_text
 from pisces.notebooks.document import EMPTY, Document
 from pisces.notebooks.json_spans import Data
-from pisces.notebooks.old_formats import readable_cells, version_of
+from pisces.notebooks.readable import readable
 
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
@@ -43,14 +42,7 @@ class Change(msgspec.Struct):
 
 def view(data: bytes, path: str) -> str:
     """The text of a file; one in an old format has one too. Raises `NotebookError` for what is no notebook."""
-    try:
-        document = Document.parse(data, path)
-    except NotebookError:
-        old = _old_cells(data)
-        if old is None:
-            raise
-        return to_text(old)
-    return to_text(_typed(document.cells, path))
+    return to_text(_typed(readable(data, path).cells, path))
 
 
 def with_text(data: bytes | None, text: str, path: str) -> Change:
@@ -82,23 +74,12 @@ def with_text(data: bytes | None, text: str, path: str) -> Change:
     return change
 
 
-def _old_cells(data: bytes) -> list[tuple[CellType, str]] | None:
-    """The cells of a file in a format before 4; None for any other."""
-    try:
-        notebook = json.loads(data.decode("utf-8-sig"))
-        if not isinstance(notebook, dict) or version_of(notebook)[0] >= 4:
-            return None
-        return [(cell["cell_type"], cell["source"]) for cell in readable_cells(notebook)]
-    except (ValueError, RecursionError, NotebookError):
-        return None
-
-
 def _typed(cells: Sequence[Cell], path: str) -> Iterator[tuple[CellType, str]]:
     for index, cell in enumerate(cells):
         try:
             yield cell.cell_type, cell.source
-        except NotebookError as error:
-            raise NotebookError(f"Invalid notebook structure (cell {index}: {error}): {path}") from None
+        except BadCell as error:
+            raise error.in_file(path, index) from None
 
 
 def _kept(wanted: Sequence[TextCell], count: int) -> list[int | None]:

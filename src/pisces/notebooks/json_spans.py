@@ -10,7 +10,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell
 
 Data = bytes | memoryview
 
@@ -64,12 +64,12 @@ def skip_value(data: Data, at: int) -> int:
 
 
 def value_of(data: Data) -> Any:
-    """The value that this is the JSON of. Raises `NotebookError` where Python has a limit that JSON has not."""
+    """The value that this is the JSON of. Raises `BadCell` where Python has a limit that JSON has not."""
     try:
         return json.loads(bytes(data))
     except (ValueError, RecursionError) as error:
         why = "it is nested too deeply" if isinstance(error, RecursionError) else error
-        raise NotebookError(f"a value that cannot be read: {why}") from None
+        raise BadCell(f"a value that cannot be read: {why}") from None
 
 
 def member_at(data: Data, at: int) -> tuple[str, int, int]:

@@ -6,7 +6,7 @@ touch, so elements whose text stays are carried over byte by byte, and only thos
 
 from typing import Any, Final
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell
 from pisces.notebooks.json_spans import Span, elements, value_of
 from pisces.notebooks.style import Style, is_escaped
 
@@ -16,12 +16,12 @@ Element = tuple[bytes, str]
 
 
 def text_of(source: Any) -> str:
-    """A source in one piece. Raises `NotebookError` for what is none."""
+    """A source in one piece. Raises `BadCell` for what is none."""
     if isinstance(source, str):
         return source
     if isinstance(source, list) and all(isinstance(line, str) for line in source):
         return "".join(source)
-    raise NotebookError("a cell whose source is neither text nor a list of lines")
+    raise BadCell("a cell whose source is neither text nor a list of lines")
 
 
 def encode_source(old: bytes, text: str, style: Style, margin: str) -> bytes:

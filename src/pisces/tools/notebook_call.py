@@ -8,7 +8,7 @@ from typing import Any
 
 import anyio
 
-from pisces.errors import InvalidCall, PiscesError
+from pisces.errors import BadCell, InvalidCall, PiscesError
 from pisces.model.notebooks import NotebookDetails
 from pisces.model.results import TextBlock, ToolResult
 from pisces.notebooks.document import Document
@@ -38,6 +38,8 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
         return await NotebookRun(services, parsed, context, file, seen).result()
     except InvalidCall:
         raise
+    except BadCell as error:
+        return error_result(str(error.in_file(parsed.notebook_path)))
     except PiscesError as error:
         return error_result(error.explain())
 

@@ -87,7 +87,7 @@ class NotebookRun:
     ) -> "_NotebookInSession":
         plan, restart = words.plan, bool(self._params.restart)
         session = call.session(seat, reset=restart)
-        if cwd is not None and cwd != session.folder:
+        if cwd is not None and cwd != session.folder and self._stays:
             words.moved = cwd
         recorder = Recorder(lambda: call.transcript.sink.artifact_id)
         run = call.run(
@@ -103,6 +103,11 @@ class NotebookRun:
         )
         writer = OutputsWriter(self._file, plan.cells, recorder)
         return _NotebookInSession(call, session, run, deadline, writer=writer, words=words, written=self._written)
+
+    @property
+    def _stays(self) -> bool:
+        """Whether anything can be called in the session after this call."""
+        return self._context.auto_background and self._services.settings.python.kernel_mode == "session"
 
     def _written(self) -> None:
         """The notebook is the caller's own work, unless somebody else has changed it too."""
