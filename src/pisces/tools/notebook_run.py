@@ -51,10 +51,7 @@ class NotebookRun:
 
     async def result(self) -> ToolResult:
         """Run the cells. Raises `NotebookError` when the notebook, or the cell, is not there."""
-        document = await anyio.to_thread.run_sync(self._file.read)
-        if self._params.cell_index is not None:
-            self._file.must_be(self._seen.version)
-        plan = RunPlan.of(document, _places(document, self._params))
+        document, plan = await anyio.to_thread.run_sync(self._prepare)
         if not plan.records:
             return self._nothing_to_run(document, plan)
         attendance = Attendance.of(self._services, self._context, background=bool(self._params.background))
@@ -81,6 +78,13 @@ class NotebookRun:
 
         stoppable = partial(unless_aborted, self._context.abort, call.stop.ask, work)
         return await with_refusals_told(self._services, stoppable, kernel)
+
+    def _prepare(self) -> tuple[Document, RunPlan]:
+        """The notebook as it is now, and what is to be run of it. An index means what the caller has seen."""
+        document = self._file.read()
+        if self._params.cell_index is not None:
+            self._file.must_be(self._seen.version)
+        return document, RunPlan.of(document, _places(document, self._params))
 
     def _in_session(
         self, call: CellCall, seat: Seat, words: RunWords, deadline: Deadline, cwd: str | None
