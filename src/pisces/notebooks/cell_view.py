@@ -125,10 +125,7 @@ def _tell(change: Change, number: int, old: Cell, new: Cell) -> None:
         return
     change.changed.append(number)
     if old.cell_type == "code" and old.outputs:
-        if new.cell_type != "code":
-            change.dropped.append(number)
-        elif new.source != old.source:
-            change.stale.append(number)
+        (change.stale if new.cell_type == "code" else change.dropped).append(number)
 
 
 def _notes(change: Change) -> Iterator[str]:

@@ -125,6 +125,13 @@ def test_a_cell_that_is_left_out_goes_with_its_separator_only() -> None:
     assert file_of(with_text(odd, "# %% [raw] cell:0\n\n# %% [raw] cell:2\n\n", PATH)) == (
         b'{"cells":[ {"cell_type":"raw"}  , {"cell_type":"raw"} ]}'
     )
+    assert file_of(with_text(odd, "# %% [raw] cell:2\n\n", PATH)) == b'{"cells":[ {"cell_type":"raw"} ]}'
+    gaps = b'[{"cell_type":"raw"},1{"cell_type":"raw"},2{"cell_type":"raw"},3{"cell_type":"raw"}]'
+    for number in (1, 2, 3):
+        gaps = gaps.replace(b",%d" % number, b"," + b" " * number)
+    assert file_of(with_text(b'{"cells":%b}' % gaps, "# %% [raw] cell:1\n\n# %% [raw] cell:3\n\n", PATH)) == (
+        b'{"cells":[{"cell_type":"raw"},   {"cell_type":"raw"}]}'
+    )
 
 
 def test_an_empty_text_leaves_no_cells() -> None:

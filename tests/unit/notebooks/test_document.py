@@ -115,11 +115,12 @@ def test_a_cell_that_is_moved_and_moved_back_leaves_no_trace(data: bytes) -> Non
     ],
     ids=repr,
 )
-@pytest.mark.parametrize("index", [0, 3])
-def test_a_new_cell_looks_like_the_others(options: dict[str, Any], index: int) -> None:
-    document = parse(written(**options)).with_new(index, "raw", "é\nb")
+@pytest.mark.parametrize(("count", "index"), [(0, 0), (1, 0), (1, 1), (3, 0), (3, 3)])
+def test_a_new_cell_looks_like_the_others(options: dict[str, Any], count: int, index: int) -> None:
+    cells = CELLS[:count]
+    document = parse(written({**NOTEBOOK, "cells": cells}, **options)).with_new(index, "raw", "é\nb")
     made: Any = {"cell_type": "raw", "id": document.cells[index].id, "metadata": {}, "source": ["é\n", "b"]}
-    assert document.to_bytes() == written({**NOTEBOOK, "cells": [*CELLS[:index], made, *CELLS[index:]]}, **options)
+    assert document.to_bytes() == written({**NOTEBOOK, "cells": [*cells[:index], made, *cells[index:]]}, **options)
 
 
 def test_a_new_cell_has_the_line_ends_of_the_file() -> None:
@@ -175,7 +176,7 @@ def test_ids_are_of_their_own_also_among_those_added_at_once(monkeypatch: pytest
         def __init__(self, text: str) -> None:
             self.hex = text * 8
 
-    source = iter("aabbbc")
+    source = iter("caab")
     monkeypatch.setattr("pisces.notebooks.document.uuid4", lambda: Made(next(source)))
     document = parse(written({**NOTEBOOK, "metadata": {"mentions": "cccccccc"}}))
     for _ in range(2):

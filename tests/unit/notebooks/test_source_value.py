@@ -45,6 +45,11 @@ def test_a_changed_line_leaves_the_others_as_they_are() -> None:
     assert edited(b'["a\\n" , "\\u0062\\n",  "c"]', "a\nb\nC") == b'["a\\n" , "\\u0062\\n" , "C"]'
 
 
+def test_of_lines_that_are_alike_as_many_go_as_should() -> None:
+    assert edited(b'["a\\n", "a\\n", "a\\n"]', "a\n") == b'["a\\n"]'
+    assert edited(b'["a\\n"]', "a\na\n", ONE_LINE) == b'["a\\n", "a\\n"]'
+
+
 def test_new_lines_are_laid_out_like_those_there() -> None:
     assert edited(TIDY, "a\nb\nc\nd") == b'[\n    "a\\n",\n    "b\\n",\n    "c\\n",\n    "d"\n   ]'
     assert edited(b'["a\\n", "b"]', "a\nb\nc", ONE_LINE) == b'["a\\n", "b\\n", "c"]'
