@@ -14,6 +14,8 @@ from bench.facts import gather_facts
 from bench.jupyter import output as jupyter_output
 from bench.jupyter import round_trip as jupyter_round_trip
 from bench.jupyter import start as jupyter_start
+from bench.notebooks import large as notebook_large
+from bench.notebooks import run_all as notebook_run
 from bench.report import Measurement, Report
 from bench.sandbox import Sandbox
 from bench.state import blocked, cell_cost, come_and_go, crash, idle_memory, new_session, undo_and_branch
@@ -38,6 +40,9 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "jupyter-output": jupyter_output.measure,
     "jupyter-messages": jupyter_output.measure_messages,
     "jupyter-start": jupyter_start.measure,
+    "notebook-edit": notebook_large.measure_edit,
+    "notebook-text": notebook_large.measure_others,
+    "notebook-run": notebook_run.measure,
 }
 
 

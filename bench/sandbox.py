@@ -11,6 +11,7 @@ from typing import Self
 ROOT = Path(__file__).parents[1]
 _WITH_NUMPY = ROOT / ".envs" / "ipython" / "bin" / "python"
 _WITH_JUPYTER = ROOT / ".envs" / "jupyter" / "bin" / "python"
+_WITH_NOTEBOOKS = ROOT / ".envs" / "notebooks" / "bin" / "python"
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 
 
@@ -29,6 +30,8 @@ class Sandbox:
         """A Python with IPython and numpy, where `make environments` has made it."""
         self.jupyter = str(_WITH_JUPYTER) if _WITH_JUPYTER.exists() else None
         """A Python with ipykernel and Kernel Gateway, where `make environments` has made it."""
+        self.notebooks = str(_WITH_NOTEBOOKS) if _WITH_NOTEBOOKS.exists() else None
+        """A Python with nbformat, nbclient and ipykernel, where `make environments` has made it."""
 
     def __enter__(self) -> Self:
         self.home.mkdir()
