@@ -57,14 +57,9 @@ class CellOutputs:
             case Display():
                 self._display(event)
             case Result():
-                self._add(
-                    {
-                        "output_type": "execute_result",
-                        "execution_count": event.execution_count,
-                        "data": _data(event.bundle),
-                        "metadata": dict(event.metadata),
-                    }
-                )
+                shown = self._shown(event)
+                count = event.execution_count
+                self._keep({"output_type": "execute_result", "execution_count": count, **shown}, event.display_id)
             case Error():
                 self._error(event.ename, event.evalue, list(event.traceback))
             case ClearOutput():
@@ -107,15 +102,21 @@ class CellOutputs:
     def _display(self, event: Display) -> None:
         if Status.from_bundle(event.bundle) is not None:
             return
+        shown = self._shown(event)
+        if not event.update:  # Of what is not there, or has been cleared, there is nothing to update.
+            self._keep({"output_type": "display_data", **shown}, event.display_id)
+
+    def _shown(self, event: Display | Result) -> NotebookOutput:
+        """What an event shows; earlier outputs with its id show the same from now on."""
         shown = {"data": _data(event.bundle), "metadata": dict(event.metadata)}
         for output in self._displays.get(event.display_id or "", ()):
             output.update(shown)
-        if event.update:
-            return  # Of what is not there, or has been cleared, there is nothing to update.
-        output = {"output_type": "display_data", **shown}
+        return shown
+
+    def _keep(self, output: NotebookOutput, display_id: str | None) -> None:
         self._add(output)
-        if event.display_id:
-            self._displays.setdefault(event.display_id, []).append(output)
+        if display_id:
+            self._displays.setdefault(display_id, []).append(output)
 
     def _error(self, ename: str, evalue: str, traceback: list[str]) -> None:
         self._add({"output_type": "error", "ename": ename, "evalue": evalue, "traceback": traceback})
