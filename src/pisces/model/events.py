@@ -54,11 +54,12 @@ class ClearOutput(Event, frozen=True):
 
 
 class Result(Event, frozen=True):
-    """The value of the cell's last expression."""
+    """The value of the cell's last expression; updates of its `display_id` change it, as they do a display."""
 
     bundle: Bundle
     execution_count: int | None = None
     metadata: Bundle = {}
+    display_id: str | None = None
 
 
 class Error(Event, frozen=True):

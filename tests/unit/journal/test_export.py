@@ -109,12 +109,20 @@ def test_an_update_replaces_what_it_updates_also_in_an_earlier_cell() -> None:
     assert second["outputs"] == []
 
 
-def test_an_update_of_what_is_not_there_is_shown() -> None:
+def test_an_update_of_what_is_not_there_shows_nothing_as_in_jupyter() -> None:
     update = Display({"text/plain": "new"}, display_id="p", update=True)
-    assert outputs(update) == [shown({"text/plain": "new"})]
-    assert outputs(Display({"text/plain": "old"}, display_id="p"), ClearOutput(), update) == [
-        shown({"text/plain": "new"})
-    ]
+    assert outputs(update) == []
+    assert outputs(Display({"text/plain": "old"}, display_id="p"), ClearOutput(), update) == []
+
+
+def test_a_result_with_a_display_id_is_updated_like_a_display() -> None:
+    first, second = exported(
+        cell(1, "a", Result({"text/plain": "0 %"}, 1, display_id="p")),
+        cell(2, "b", Display({"text/plain": "100 %"}, display_id="p", update=True)),
+    )
+    (result,) = first["outputs"]
+    assert (result["output_type"], result["data"]) == ("execute_result", {"text/plain": "100 %"})
+    assert second["outputs"] == []
 
 
 def test_what_was_cleared_is_not_there() -> None:

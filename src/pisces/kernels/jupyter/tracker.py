@@ -157,7 +157,7 @@ class ExecutionTracker:
             case "display_data" | "update_display_data":
                 return [self._display(content, update=message.type == "update_display_data")]
             case "execute_result":
-                return [Result(_bundle(content, "data"), content.get("execution_count"), _bundle(content, "metadata"))]
+                return [self._result(content)]
             case "clear_output":
                 return [ClearOutput(bool(content.get("wait", False)))]
         return []
@@ -179,9 +179,12 @@ class ExecutionTracker:
         asked = bundle.get(STDIN_MIME)
         if isinstance(asked, dict):
             return InputRequested(str(asked.get("prompt", "")), bool(asked.get("password", False)))
-        display_id = _bundle(content, "transient").get("display_id")
-        shown = Display(bundle, _bundle(content, "metadata"), None if display_id is None else str(display_id), update)
+        shown = Display(bundle, _bundle(content, "metadata"), _display_id(content), update)
         return Status.from_bundle(bundle) or shown
+
+    def _result(self, content: Mapping[str, Any]) -> Result:
+        count = content.get("execution_count")
+        return Result(_bundle(content, "data"), count, _bundle(content, "metadata"), _display_id(content))
 
     def _raised(self, ename: str, evalue: str, traceback: Any) -> list[AnyEvent]:
         if self.interrupted and ename == "CancelledError":
@@ -236,6 +239,11 @@ def _in_short(ename: str, evalue: str) -> tuple[str, ...]:
 
 def _is_code(text: str) -> bool:
     return text.lstrip("-").isdecimal() and text.isascii() and len(text) < 12
+
+
+def _display_id(content: Mapping[str, Any]) -> str | None:
+    found = _bundle(content, "transient").get("display_id")
+    return None if found is None else str(found)
 
 
 def _bundle(content: Mapping[str, Any], key: str) -> Mapping[str, Any]:
