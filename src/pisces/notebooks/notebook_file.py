@@ -22,18 +22,17 @@ class NotebookFile:
         self.shown = shown
         self.version: FileVersion | None = None
         """The version that was read or written last."""
-        self.changed_by_others = False
-        """Whether somebody else wrote it since it was first read here."""
+        self._known: set[FileVersion] = set()
+        """The version that was found on disk last, and all that were made of it here."""
         self._document: Document | None = None
 
     def read(self) -> Document:
         """The notebook as it is now. Raises `NotebookError` and `FileError`."""
         try:
-            data, self.version = read_whole(self.path)
+            data, version = read_whole(self.path)
         except FileMissing:
             raise self._missing() from None
-        self._document = Document.parse(data, self.shown)
-        return self._document
+        return self._found(data, version)
 
     def change(self, edit: Edit, *, unless_changed_since: FileVersion | None = None) -> Document:
         """Put a change into the file: it is made to what is there now, and nobody else writes meanwhile.
@@ -57,20 +56,30 @@ class NotebookFile:
                 hint="Read it again: cells may have other numbers now.",
             )
 
+    def comes_from(self, version: FileVersion | None) -> bool:
+        """Whether nobody else has changed it since that version: all that came after it was made here."""
+        return version in self._known
+
     def _change(self, edit: Edit, expected: FileVersion | None) -> Document:
         with locked(self.path) as file:
             if file.version is None:
                 raise self._missing()
-            if self._document is None or self.version != file.version:
-                self.changed_by_others |= self._document is not None
-                self._document = Document.parse(file.read(), self.shown)
-                self.version = file.version
+            document = self._document
+            if document is None or self.version != file.version:
+                document = self._found(file.read(), file.version)
             self.must_be(expected)
-            changed = edit(self._document)
-            if changed is not self._document:
+            changed = edit(document)
+            if changed is not document:
                 self.version = file.replace(changed.pieces)
+                self._known.add(self.version)
                 self._document = changed
             return changed
+
+    def _found(self, data: bytes, version: FileVersion) -> Document:
+        """Somebody else wrote this, as far as is known here."""
+        self._document = Document.parse(data, self.shown)
+        self.version, self._known = version, {version}
+        return self._document
 
     def _missing(self) -> NotebookError:
         return NotebookError(f"Notebook not found: {self.shown}")

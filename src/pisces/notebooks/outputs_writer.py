@@ -62,14 +62,17 @@ class OutputsWriter:
         if not self._recorder.has_news:
             return
         news = self._recorder.take_news()
+        left = set(news)
         try:
-            await anyio.to_thread.run_sync(self._write, news)
+            left = self.lost = await anyio.to_thread.run_sync(self._write, news)
             self.failure = None
         except PiscesError as error:
             self.failure = error
-            self._recorder.give_back(news)
+        finally:  # Also when the wait for a thread is cancelled; and a cell that is lost may come back.
+            self._recorder.give_back(left)
 
-    def _write(self, news: Mapping[int, RunState]) -> None:
+    def _write(self, news: Mapping[int, RunState]) -> set[int]:
+        """Put the news into the file. The cells that are not there to take them."""
         lost: set[int] = set()
 
         def put(document: Document) -> Document:
@@ -83,7 +86,7 @@ class OutputsWriter:
             return document
 
         self._file.change(put)
-        self.lost |= lost
+        return lost
 
 
 def _with_state(document: Document, place: int, state: RunState) -> Document:

@@ -1,6 +1,6 @@
 """The outputs of cells that run, as a notebook has them: events go in, outputs come out. No file is touched here."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -65,9 +65,9 @@ class Recorder:
         news, self._news = self._news, set()
         return {index: self._cells[index].state() for index in sorted(news)}
 
-    def give_back(self, news: Mapping[int, RunState]) -> None:
-        """It could not be used: it is news again."""
-        self._news.update(news)
+    def give_back(self, indexes: Iterable[int]) -> None:
+        """What was taken of these cells could not be used: it is news again."""
+        self._news.update(indexes)
 
 
 class _RecordedCell:

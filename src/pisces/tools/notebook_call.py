@@ -55,6 +55,6 @@ async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolR
 
     expected = seen.version if params.cell_id is None else None
     await anyio.to_thread.run_sync(partial(file.change, change, unless_changed_since=expected))
-    seen.wrote(file.version)
+    seen.wrote(file)
     text, details = told[0]
     return ToolResult(content=[TextBlock(text)], details=details)

@@ -106,17 +106,13 @@ class NotebookRun:
             witness=recorder,
         )
         writer = OutputsWriter(self._file, plan.cells, recorder)
-        return _NotebookInSession(call, session, run, deadline, writer=writer, words=words, written=self._written)
+        written = partial(self._seen.wrote, self._file)
+        return _NotebookInSession(call, session, run, deadline, writer=writer, words=words, written=written)
 
     @property
     def _stays(self) -> bool:
         """Whether anything can be called in the session after this call."""
         return self._context.auto_background and self._services.settings.python.kernel_mode == "session"
-
-    def _written(self) -> None:
-        """The notebook is the caller's own work, unless somebody else has changed it too."""
-        if not self._file.changed_by_others:
-            self._seen.wrote(self._file.version)
 
     def _timeout(self, cells: int, *, attended: bool) -> float:
         most = self._services.settings.python.max_timeout

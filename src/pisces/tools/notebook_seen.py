@@ -6,6 +6,7 @@ import msgspec
 
 from pisces.files.seen import SeenFiles
 from pisces.files.version import FileVersion
+from pisces.notebooks.notebook_file import NotebookFile
 
 
 class Seen(msgspec.Struct, frozen=True):
@@ -25,7 +26,7 @@ class Seen(msgspec.Struct, frozen=True):
         """The owner has read this version."""
         self.files.note(self.owner, self.path, version)
 
-    def wrote(self, version: FileVersion | None) -> None:
-        """A call of the owner's has made this version of one that the owner knew."""
-        if version is not None:
-            self.files.wrote(self.owner, self.path, version)
+    def wrote(self, file: NotebookFile) -> None:
+        """A call of the owner's has changed the file: the owner knows it still, if all changes are the call's own."""
+        if file.version is not None and file.comes_from(self.version):
+            self.files.wrote(self.owner, self.path, file.version)

@@ -1,0 +1,219 @@
+"""A notebook that somebody else changes: what was not seen is not written over, and outputs go where they belong."""
+
+import json
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+
+from pisces.kernels.memory_script import Script, WaitFor
+from pisces.model.events import Stream
+from pisces.runtime import Runtime
+from tests.fakes.drive import eventually
+from tests.fakes.notebooks import (
+    Asked,
+    ask,
+    begin_asking,
+    cells_in,
+    code,
+    edit_details,
+    is_as_jupyter_writes_it,
+    markdown,
+    run_details,
+    sources_in,
+    state_of,
+    text_in,
+    written,
+)
+from tests.fakes.runtimes import scripted_runtime
+
+CHANGED = (
+    "Error: a.ipynb has changed on disk since it was read; nothing was done.\n"
+    "Read it again: cells may have other numbers now."
+)
+
+
+def say(text: str) -> Stream:
+    return Stream("stdout", f"{text}\n")
+
+
+@pytest.fixture
+async def runtime(tmp_path: Path) -> AsyncIterator[Runtime]:
+    async with scripted_runtime({"a": [say("ran a")], "b": [say("ran b")], "c": [say("ran c")]}, tmp_path) as made:
+        yield made
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    return written(tmp_path / "a.ipynb", code("a"), code("b"), code("c"))
+
+
+def somebody_else(file: Path, *cells: Any) -> None:
+    """Another program writes the file, in place and without asking anybody."""
+    value = json.loads(file.read_text(encoding="utf-8"))
+    value["cells"] = list(cells)
+    file.write_text(json.dumps(value, indent=1, sort_keys=True) + "\n", encoding="utf-8")
+
+
+def insert_on_top(file: Path) -> None:
+    somebody_else(file, markdown("theirs", "theirs"), *cells_in(file))
+
+
+BY_INDEX: list[tuple[str, dict[str, Any]]] = [
+    ("edit", {"cell_index": 1, "content": "mine"}),
+    ("insert", {"cell_index": 1, "content": "mine"}),
+    ("delete", {"cell_index": 1}),
+    ("move", {"cell_index": 1, "to_index": 0}),
+    ("clear", {"cell_index": 1}),
+    ("run", {"cell_index": 1}),
+    ("run_until", {"cell_index": 1}),
+]
+
+
+@pytest.mark.parametrize(("action", "params"), BY_INDEX, ids=[action for action, _ in BY_INDEX])
+async def test_an_index_into_what_was_not_seen_is_refused_until_it_is_read_again(
+    runtime: Runtime, file: Path, action: str, params: dict[str, Any]
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    before = state_of(file)
+    refused = await ask(runtime, action, "a.ipynb", **params)
+    assert (refused.text, refused.is_error) == (CHANGED, True)
+    assert state_of(file) == before
+    await ask(runtime, "read", "a.ipynb")
+    done = await ask(runtime, action, "a.ipynb", **params)
+    assert not done.is_error
+
+
+async def test_an_id_means_the_same_cell_whatever_has_changed(runtime: Runtime, file: Path) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    result = await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")
+    assert result.text.startswith("Replaced cell 2 ")
+    assert sources_in(file) == ["theirs", "a", "mine", "c"]
+
+
+async def test_an_index_means_what_was_seen_although_a_cell_was_edited_by_its_id(runtime: Runtime, file: Path) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")
+    refused = await ask(runtime, "edit", "a.ipynb", cell_index=2, content="meant for c")
+    assert refused.text == CHANGED
+    assert sources_in(file) == ["theirs", "a", "mine", "c"]
+
+
+@pytest.mark.parametrize(("action", "params"), [("run", {"cell_id": "c1"}), ("run_all", {})], ids=["run", "run_all"])
+async def test_an_index_means_what_was_seen_although_cells_were_run_since(
+    runtime: Runtime, file: Path, action: str, params: dict[str, Any]
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    assert not (await ask(runtime, action, "a.ipynb", **params)).is_error
+    refused = await ask(runtime, "delete", "a.ipynb", cell_index=2)
+    assert refused.text == CHANGED
+    assert sources_in(file) == ["theirs", "a", "b", "c"]
+
+
+async def test_ones_own_changes_need_not_be_read_again(runtime: Runtime, file: Path) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    await ask(runtime, "insert", "a.ipynb", cell_index=0, content="mine")
+    await ask(runtime, "run", "a.ipynb", cell_index=1)
+    await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="also mine")
+    result = await ask(runtime, "delete", "a.ipynb", cell_index=3)
+    assert edit_details(result).cell_source == "c"
+
+
+async def test_who_has_read_nothing_may_use_an_index(runtime: Runtime, file: Path) -> None:
+    await ask(runtime, "read", "a.ipynb", owner="another")
+    insert_on_top(file)
+    result = await ask(runtime, "edit", "a.ipynb", cell_index=1, content="mine", owner="newcomer")
+    assert not result.is_error
+
+
+async def test_what_another_owner_wrote_was_not_seen_either(runtime: Runtime, file: Path) -> None:
+    await ask(runtime, "read", "a.ipynb", owner="one")
+    await ask(runtime, "insert", "a.ipynb", cell_index=0, content="new", owner="two")
+    refused = await ask(runtime, "delete", "a.ipynb", cell_index=1, owner="one")
+    assert refused.text == CHANGED
+
+
+class Held:
+    """A run whose second cell waits until it is let go."""
+
+    def __init__(self, file: Path, asked: Asked, go: anyio.Event) -> None:
+        self.file = file
+        self.asked = asked
+        self.go = go
+
+
+@pytest.fixture
+async def held(tmp_path: Path, file: Path) -> AsyncIterator[Held]:
+    """Cell 1 has said something, which is in the file, and will say more."""
+    go = anyio.Event()
+    script: Script = {"a": [say("ran a")], "b": [say("begun"), WaitFor(go), say("ended")], "c": [say("ran c")]}
+    async with scripted_runtime(script, tmp_path) as runtime, anyio.create_task_group() as group:
+        asked = begin_asking(group, runtime, "run_all", "a.ipynb")
+        await eventually(lambda: text_in(file, 1) == "begun\n")
+        yield Held(file, asked, go)
+
+
+async def test_cells_that_others_edit_meanwhile_keep_their_changes(held: Held) -> None:
+    cells = cells_in(held.file)
+    somebody_else(held.file, {**cells[0], "metadata": {"theirs": True}}, cells[1], cells[2])
+    held.go.set()
+    result = await held.asked.finish()
+    assert (result.is_error, run_details(result).written) == (False, True)
+    assert cells_in(held.file)[0]["metadata"] == {"theirs": True}
+    assert [text_in(held.file, index) for index in range(3)] == ["ran a\n", "begun\nended\n", "ran c\n"]
+    assert is_as_jupyter_writes_it(held.file)
+
+
+async def test_outputs_follow_their_cell_when_others_insert_above_it(held: Held) -> None:
+    insert_on_top(held.file)
+    held.go.set()
+    result = await held.asked.finish()
+    assert not result.is_error
+    assert sources_in(held.file) == ["theirs", "a", "b", "c"]
+    assert "outputs" not in cells_in(held.file)[0]
+    assert [text_in(held.file, index) for index in (1, 2, 3)] == ["ran a\n", "begun\nended\n", "ran c\n"]
+
+
+async def test_outputs_of_a_source_that_others_changed_are_not_written_and_that_is_said(held: Held) -> None:
+    cells = cells_in(held.file)
+    somebody_else(held.file, cells[0], {**cells[1], "source": ["b2"], "outputs": []}, cells[2])
+    held.go.set()
+    result = await held.asked.finish()
+    assert result.text.endswith(
+        "Not written to a.ipynb: the outputs of cell 1, which somebody changed or removed while it ran."
+    )
+    assert (result.is_error, run_details(result).written, run_details(result).outcome) == (True, False, "ok")
+    assert "ended" in result.text
+    assert (sources_in(held.file)[1], text_in(held.file, 1), text_in(held.file, 2)) == ("b2", "", "ran c\n")
+
+
+async def test_a_cell_that_others_removed_is_named(held: Held) -> None:
+    cells = cells_in(held.file)
+    somebody_else(held.file, cells[0], cells[2])
+    held.go.set()
+    result = await held.asked.finish()
+    assert "Not written to a.ipynb: the outputs of cell 1," in result.text
+    assert (result.is_error, [text_in(held.file, index) for index in (0, 1)]) == (True, ["ran a\n", "ran c\n"])
+
+
+async def test_a_file_that_others_removed_is_told_and_not_made_anew(held: Held) -> None:
+    held.file.unlink()
+    held.go.set()
+    result = await held.asked.finish()
+    assert result.text.endswith("The outputs could not be written to a.ipynb: Notebook not found: a.ipynb")
+    assert (result.is_error, run_details(result).written, held.file.exists()) == (True, False, False)
+    assert "ended" in result.text
+
+
+async def test_a_file_that_others_broke_is_told_and_left_as_it_is(held: Held) -> None:
+    held.file.write_text("not a notebook", encoding="utf-8")
+    held.go.set()
+    result = await held.asked.finish()
+    assert "The outputs could not be written to a.ipynb: Invalid JSON in notebook: a.ipynb" in result.text
+    assert (result.is_error, held.file.read_text(encoding="utf-8")) == (True, "not a notebook")
