@@ -1,0 +1,54 @@
+"""Notebooks of all formats can be read; those that cannot be changed say why."""
+
+import json
+
+import pytest
+
+from pisces.errors import NotebookError
+from pisces.notebooks.readable import old_cells, readable
+
+V3 = {
+    "nbformat": 3,
+    "nbformat_minor": 0,
+    "metadata": {},
+    "worksheets": [
+        {
+            "cells": [
+                {"cell_type": "heading", "level": 2, "source": ["title"]},
+                {"cell_type": "code", "input": "1\n2", "language": "python", "outputs": [], "prompt_number": 5},
+            ]
+        }
+    ],
+}
+V4 = {"cells": [{"cell_type": "raw", "metadata": {}, "source": "x"}], "nbformat": 4, "nbformat_minor": 0}
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a mark"])
+def test_a_notebook_of_today_can_be_read_and_changed(mark: bytes) -> None:
+    found = readable(mark + json.dumps(V4).encode(), "p")
+    assert ([cell.source for cell in found.cells], found.read_only) == (["x"], "")
+    assert old_cells(mark + json.dumps(V4).encode()) is None
+
+
+@pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a mark"])
+def test_an_old_one_can_be_read_and_says_why_it_cannot_be_changed(mark: bytes) -> None:
+    found = readable(mark + json.dumps(V3).encode(), "p")
+    assert [(cell.cell_type, cell.source) for cell in found.cells] == [("markdown", "## title"), ("code", "1\n2")]
+    assert found.cells[1].execution_count == 5
+    assert found.read_only.startswith("The notebook is in nbformat 3, which is too old to be changed: p\n")
+
+
+@pytest.mark.parametrize(
+    ("data", "message"),
+    [
+        (b"", "Invalid JSON in notebook: p"),
+        (b"{}", r"Invalid notebook structure \(missing cells array\): p"),
+        (b"[1]", r"Invalid notebook structure \(missing cells array\): p"),
+        (b'{"nbformat": 5, "cells": []}', "nbformat 5, which is newer"),
+        (b"\xff\xfe", "Invalid JSON in notebook: p"),
+        (b"[" * 100_000, "Invalid JSON in notebook: p"),
+    ],
+)
+def test_what_is_no_notebook_is_told(data: bytes, message: str) -> None:
+    with pytest.raises(NotebookError, match=message):
+        readable(data, "p")
