@@ -17,6 +17,8 @@ from pisces.notebooks.document import EMPTY, Document
 from pisces.notebooks.json_spans import Data
 from pisces.notebooks.readable import readable
 
+_NAMED: Final = 12
+"""Cells that are named one by one; more of them nobody reads."""
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
 
 
@@ -64,11 +66,12 @@ def with_text(data: bytes | None, text: str, path: str) -> Change:
             source = _source(before[index][1], cell.source, crlf=has_crlf(text))
             cells.append(_edited(document.cells[index], cell.cell_type, source))
             _tell(change, number, document.cells[index], cells[-1])
+    ids = document.new_ids()
     for index in sorted(set(range(len(before))).difference(stay), reverse=True):
         document = document.without(index)
     document = document.with_cells(cells)
     for number in change.added:
-        document = document.with_new(number, wanted[number].cell_type, wanted[number].source)
+        document = document.with_new(number, wanted[number].cell_type, wanted[number].source, cell_id=next(ids))
     change.pieces, change.total_cells = document.pieces, len(wanted)
     change.notes = list(_notes(change))
     return change
@@ -143,6 +146,8 @@ def _notes(change: Change) -> Iterator[str]:
 
 
 def _named(cells: Sequence[int]) -> str:
-    """`cell 2`, `cells 2 and 5`, `cells 2, 5 and 7`."""
+    """`cell 2`, `cells 2 and 5`, `cells 2, 5 and 7`; of many, how many they are."""
+    if len(cells) > _NAMED:
+        return f"{len(cells)} cells"
     *most, last = map(str, cells)
     return f"cells {', '.join(most)} and {last}" if most else f"cell {last}"

@@ -5,7 +5,7 @@ together again these give the same file, and a change gives the same file but fo
 that was not asked for is decoded, so that 50 MB of outputs cost little more than reading them.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, Final
 from uuid import uuid4
 
@@ -71,12 +71,12 @@ class Document:
         """With another cell in the place of this one."""
         return self._with([*self.cells[:index], cell, *self.cells[index + 1 :]], self._leads)
 
-    def with_new(self, index: int, cell_type: CellType, source: str) -> "Document":
-        """With a new cell before the one of this index, or at the end."""
+    def with_new(self, index: int, cell_type: CellType, source: str, *, cell_id: str = "") -> "Document":
+        """With a new cell before the one of this index, or at the end. Its id is made where none is given."""
         near = self.cells[max(0, index - 4) : index + 4]
         as_list = not near or any(cell.source_is_list for cell in near)
-        cell_id = self.new_id() if self.has_ids else None
-        return self.with_inserted(index, Cell.new(cell_type, source, self.style, cell_id=cell_id, as_list=as_list))
+        known_as = (cell_id or self.new_id()) if self.has_ids else None
+        return self.with_inserted(index, Cell.new(cell_type, source, self.style, cell_id=known_as, as_list=as_list))
 
     def with_inserted(self, index: int, cell: Cell) -> "Document":
         """With this cell before the one of this index, or at the end."""
@@ -120,6 +120,15 @@ class Document:
         while (made := uuid4().hex[:8]).encode() in self._outline.data or any(cell.id == made for cell in added):
             pass
         return made
+
+    def new_ids(self) -> Iterator[str]:
+        """Any number of them. All cells are looked at once, where `new_id` searches the file for each."""
+        taken = {cell.id for cell in self.cells}
+        while True:
+            made = uuid4().hex[:8]
+            if made not in taken:
+                taken.add(made)
+                yield made
 
     def _between(self) -> Data:
         """What stands before a further cell."""

@@ -83,8 +83,8 @@ def test_a_changed_source_keeps_all_else_of_its_cell() -> None:
 
 
 def test_outputs_of_several_cells_may_be_from_before() -> None:
-    data = written([CELLS[1]] * 4)
-    for count, told in [(2, "cells 0 and 1"), (3, "cells 0, 1 and 2")]:
+    data = written([CELLS[1]] * 20)
+    for count, told in [(2, "cells 0 and 1"), (3, "cells 0, 1 and 2"), (13, "13 cells")]:
         change = with_text(data, view(data, PATH).replace("a = 1", "a = 2", count), PATH)
         assert change.notes[1:] == [f"The outputs of {told} are from before this edit."]
 

@@ -169,19 +169,33 @@ def test_cells_have_ids_from_nbformat_4_5_on(minor: int, ids: bool) -> None:
     assert ("id" in json.loads(bytes(document.cells[0].raw))) is ids
 
 
+class Made:
+    """Stands in for a random number, since the same one twice cannot be had otherwise."""
+
+    def __init__(self, text: str) -> None:
+        self.hex = text * 8
+
+
 def test_ids_are_of_their_own_also_among_those_added_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Made:
-        """Stands in for a random number, since the same one twice cannot be had otherwise."""
-
-        def __init__(self, text: str) -> None:
-            self.hex = text * 8
-
     source = iter("caab")
     monkeypatch.setattr("pisces.notebooks.document.uuid4", lambda: Made(next(source)))
     document = parse(written({**NOTEBOOK, "metadata": {"mentions": "cccccccc"}}))
     for _ in range(2):
         document = document.with_new(0, "raw", "")
     assert [cell.id for cell in document.cells] == ["b" * 8, "a" * 8, "one", "two", "three"]
+
+
+def test_many_ids_are_of_their_own_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    source = iter("caab")
+    monkeypatch.setattr("pisces.notebooks.document.uuid4", lambda: Made(next(source)))
+    ids = parse(written({**NOTEBOOK, "cells": [{**CELLS[0], "id": "cccccccc"}]})).new_ids()
+    assert [next(ids), next(ids)] == ["a" * 8, "b" * 8]
+
+
+def test_an_id_that_is_given_is_taken_where_cells_have_ids() -> None:
+    assert parse(written()).with_new(1, "raw", "", cell_id="mine").cells[1].id == "mine"
+    older = parse(written({**NOTEBOOK, "nbformat_minor": 4}))
+    assert older.with_new(1, "raw", "", cell_id="mine").cells[1].id is None
 
 
 def test_ids_are_valid() -> None:
