@@ -48,7 +48,7 @@ class Cell:
             made |= {"execution_count": None, "outputs": []}
         if cell_id is not None:
             made["id"] = cell_id
-        return cls(style.encode(made, style.deeper(style.deeper(""))), style)
+        return cls(style.encode(made, style.cell_margin), style)
 
     @property
     def cell_type(self) -> CellType:
@@ -164,8 +164,7 @@ class Cell:
     def _with_new(self, key: str, value: Any) -> "Cell":
         found = self._members()
         if not found:
-            margin = self.style.deeper(self.style.deeper(""))
-            return Cell(self.style.encode({key: value}, margin), self.style)
+            return Cell(self.style.encode({key: value}, self.style.cell_margin), self.style)
         margin = self._margin(found[0])
         made = self.style.encode(key) + self.style.colon.encode() + self.style.encode(value, margin)
         place = next((index for index, member in enumerate(found) if member.key > key), len(found))

@@ -42,6 +42,8 @@ class Document:
             raise NotebookError(f"Invalid notebook structure (missing cells array): {path}")
         view, style = memoryview(data), Style.of(data, outline.start)
         ends = [outline.cells_start + 1, *(span.end for span in outline.cells)]
+        for first in outline.cells[:1]:
+            style = style.as_in(view[ends[0] : first.start], view[first.start : first.end])
         cells = [Cell(view[span.start : span.end], style) for span in outline.cells]
         leads = [view[end : span.start] for end, span in zip(ends, outline.cells, strict=False)]
         return cls(view[: ends[0]], cells, leads, view[ends[-1] :], style=style, outline=outline)
@@ -82,7 +84,7 @@ class Document:
         """With this cell before the one of this index, or at the end."""
         cells = [*self.cells[:index], cell, *self.cells[index:]]
         if not self.cells:
-            outer, inner = (self.style.line(self.style.deeper(margin)) for margin in ("", self.style.indent or ""))
+            outer, inner = map(self.style.line, (self.style.member_margin, self.style.cell_margin))
             tail = outer.encode() + bytes(self._tail).lstrip()
             return self._with(cells, [inner.encode()], tail)
         place = max(index, 1)

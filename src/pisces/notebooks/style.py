@@ -30,6 +30,8 @@ class Style(msgspec.Struct, frozen=True):
     colon: str = ": "
     ascii: bool = False
     """Whether characters beyond ASCII are escaped."""
+    margins: tuple[str, str] | None = None
+    """What members of the top level, and cells, are indented by, where that is not one level and two."""
 
     @classmethod
     def of(cls, data: Data, at: int = 0) -> "Style":
@@ -44,6 +46,28 @@ class Style(msgspec.Struct, frozen=True):
         if b"\n" in lead:
             return cls(lead.rpartition(b"\n")[2].decode(), newline, ",", colon, escaped)
         return cls(None, newline, ", " if colon.endswith(" ") else ",", colon, escaped)
+
+    def as_in(self, lead: Data, cell: Data) -> "Style":
+        """The layout that the first cell has, which may be another one than that of the top level."""
+        begin = skip_space(cell, 1)
+        outer, inner = _margin(lead), _margin(cell[1:begin])
+        if self.indent is None or outer is None or inner is None or not inner.startswith(outer):
+            return self
+        if cell[begin] != _QUOTE:
+            return self
+        indent = inner.removeprefix(outer)
+        margins = None if (self.indent, outer) == (indent, indent * 2) else (self.indent, outer)
+        return msgspec.structs.replace(self, indent=indent, margins=margins)
+
+    @property
+    def member_margin(self) -> str:
+        """What members of the top level are indented by."""
+        return self.deeper("") if self.margins is None else self.margins[0]
+
+    @property
+    def cell_margin(self) -> str:
+        """What cells are indented by."""
+        return self.deeper(self.deeper("")) if self.margins is None else self.margins[1]
 
     def encode(self, value: Any, margin: str = "", *, ascii_only: bool | None = None) -> bytes:
         """A value as this file would have it; its lines but the first are indented by `margin` and more."""
@@ -66,6 +90,12 @@ class Style(msgspec.Struct, frozen=True):
     def deeper(self, margin: str) -> str:
         """The margin one level further in."""
         return margin + (self.indent or "")
+
+
+def _margin(lead: Data) -> str | None:
+    """What a line is indented by, of what stands before its first character; None where that begins no line."""
+    _, newline, margin = bytes(lead).rpartition(b"\n")
+    return margin.decode() if newline else None
 
 
 def is_escaped(data: Data) -> bool:
