@@ -14,7 +14,7 @@ class BlockingOutput:
     When the reader has gone, or the disk is full, `on_closed` is called once and everything after that is dropped.
     """
 
-    def __init__(self, *, cells: int, on_closed: Callable[[], object]) -> None:
+    def __init__(self, *, cells: int = 1, on_closed: Callable[[], object] = lambda: None) -> None:
         self.closed = False
         self.failure: PiscesError | None = None
         """Why nothing more can be written, where it is not that the reader has gone."""

@@ -1,5 +1,6 @@
-"""What `pisces run` was asked for, and how its end becomes an exit code, wherever the cells run."""
+"""Which cells a command is to run, and how their end becomes an exit code, wherever they run."""
 
+import os
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
@@ -18,12 +19,15 @@ EXIT_CODES: Final = {"ok": 0, "timeout": TIMED_OUT, "interrupted": 130, "aborted
 
 
 class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What `pisces run` was asked for."""
+    """What `pisces run`, or `pisces notebook run`, was asked for."""
 
     cwd: str | None
     settings: dict[str, Any]
     params: Mapping[str, Any]
-    """The parameters of the `python` tool."""
+    """The parameters of the tool."""
+    count: int = 1
+    """How many cells there are: each has a heading where there are several."""
+    tool: str = "python"
     keep_going: bool = False
     show: Show = "live"
 
@@ -32,4 +36,12 @@ def exit_code(result: ToolResult) -> int:
     """What the command exits with."""
     if not isinstance(result.details, Details):
         return FAILED if result.is_error else 0
-    return EXIT_CODES.get(result.details.outcome, FAILED)
+    code = EXIT_CODES.get(result.details.outcome, FAILED)
+    return code or (FAILED if result.is_error else 0)
+
+
+def from_here(interpreter: str) -> str:
+    """A path that the user typed counts from the folder they are in, not from --cwd."""
+    if os.sep not in interpreter or interpreter.startswith("~"):
+        return interpreter
+    return os.path.join(os.getcwd(), interpreter)

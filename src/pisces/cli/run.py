@@ -1,7 +1,6 @@
 """`pisces run`: run cells and show what they say while they say it."""
 
 import os
-from pathlib import Path
 
 import click
 
@@ -86,34 +85,29 @@ def run(
     \b
       pisces run --kernel bash -c "echo hello"
     """
-    from pisces.cli.cells_to_run import CellsToRun, Show
+    from pisces.cli.cells_to_run import CellsToRun, Show, from_here
     from pisces.cli.source import read_cells
 
     if background and session is None:
         raise click.UsageError("--background needs --session: without one, everything ends with the command.")
 
     cells = read_cells(file, codes)
-    chosen = {"python.interpreter": interpreter and _from_here(interpreter), "python.backend": backend}
+    chosen = {"python.interpreter": interpreter and from_here(interpreter), "python.backend": backend}
     settings = {name: value for name, value in chosen.items() if value is not None}
     given: dict[str, object] = {"timeout": timeout, "reset": reset or None, "background": background or None}
-    given["kernel"] = kernel and _from_here(kernel)
+    given["kernel"] = kernel and from_here(kernel)
     params: dict[str, object] = {"cells": [{"code": cell.code, "title": cell.title} for cell in cells]}
     params |= {name: value for name, value in given.items() if value is not None}
+    if session is not None:
+        params["session"] = session
+        if cwd is not None:
+            params["cwd"] = os.path.abspath(cwd)
     show: Show = "json" if as_json else "whole" if no_stream else "live"
+    wanted = CellsToRun(cwd=cwd, settings=settings, params=params, count=len(cells), keep_going=keep_going, show=show)
     if session is None:
         from pisces.cli.run_cells import run_cells
 
-        return run_cells(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
+        return run_cells(wanted)
     from pisces.cli.run_session import run_in_session
 
-    params["session"] = session
-    if cwd is not None:
-        params["cwd"] = os.path.abspath(cwd)
-    return run_in_session(CellsToRun(cwd=cwd, settings=settings, params=params, keep_going=keep_going, show=show))
-
-
-def _from_here(interpreter: str) -> str:
-    """A path that the user typed counts from the folder they are in, not from --cwd."""
-    if os.sep not in interpreter or interpreter.startswith("~"):
-        return interpreter
-    return interpreter if os.path.isabs(interpreter) else str(Path.cwd() / interpreter)
+    return run_in_session(wanted)

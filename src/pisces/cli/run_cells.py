@@ -1,4 +1,4 @@
-"""From cells to what is on the terminal: one call of the `python` tool, shown live, at its end, or as JSON."""
+"""From cells to what is on the terminal: one call of a tool, shown live, at its end, or as JSON."""
 
 from collections.abc import Sequence
 
@@ -37,7 +37,7 @@ class _RunningCells:
         abort = anyio.Event()
         with StopSignals(in_running_loop(abort.set)) as signals:
             output = LiveOutput.standard(on_closed=abort.set)
-            live = LiveCells(output, total=len(wanted.params["cells"]))
+            live = LiveCells(output, total=wanted.count)
             result = await self._call(runtime, abort, live if wanted.show == "live" else None)
             stage("first result")
             await self._show(result, output)
@@ -59,7 +59,7 @@ class _RunningCells:
         refusal: InvalidCall | None = None
         async with runtime:
             try:
-                return await runtime.tools["python"].call(self._wanted.params, context)
+                return await runtime.tools[self._wanted.tool].call(self._wanted.params, context)
             except InvalidCall as error:
                 refusal = error  # Raised outside: leaving the runtime would wrap it in a group.
         assert refusal is not None

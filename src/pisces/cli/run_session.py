@@ -1,4 +1,4 @@
-"""`pisces run --session`: cells that run in the background host, shown here as if they ran here.
+"""Commands with --session: cells that run in the background host, shown here as if they ran here.
 
 Everything blocks: this process has one thing to do, and starts sooner without an event loop and a runtime.
 """
@@ -27,7 +27,7 @@ def run_in_session(wanted: CellsToRun) -> int:
     """
     stage("imports")
     call = Call(
-        tool="python",
+        tool=wanted.tool,
         params=dict(wanted.params),
         place=Place.here(wanted.cwd or os.getcwd(), wanted.settings),
         stream=wanted.show == "live",
@@ -52,7 +52,7 @@ class _RunningCall:
         self._client = client
         self._call = call
         self._wanted = wanted
-        self._output = BlockingOutput(cells=len(wanted.params["cells"]), on_closed=client.cancel)
+        self._output = BlockingOutput(cells=wanted.count, on_closed=client.cancel)
 
     def run(self) -> int:
         output = self._output

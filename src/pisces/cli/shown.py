@@ -18,8 +18,8 @@ def as_text(result: ToolResult) -> str:
 
 def remarks(result: ToolResult) -> list[str]:
     """What is left to say when the text of the cells has been shown: pictures, data, how it ended."""
-    if not isinstance(result.details, Details):
-        return [result.text]
+    if not isinstance(result.details, Details) or not result.details.cells:
+        return [result.text]  # Nothing was run, so nothing has been shown.
     displays = [block.text for block in result.content[1:] if isinstance(block, TextBlock)]
     return [*displays, *_pictures(result), *result.details.notices]
 

@@ -1,0 +1,106 @@
+"""A notebook on the terminal: cell by cell, as far as somebody reads it."""
+
+import json
+import os
+import sys
+from typing import Any, Final
+
+import click
+import msgspec
+
+from pisces.cli.blocking_output import BlockingOutput
+from pisces.cli.main import OUTPUT_CLOSED
+from pisces.cli.notebook_cells import some_cells
+from pisces.cli.notebook_reading import NotebookSeen, named_cell, read_notebook
+from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
+from pisces.notebooks.cell import Cell
+from pisces.render.blocks import Block, blocks_of, language_of
+from pisces.render.plain import PlainPainter
+from pisces.render.screen import Pictures, Screen
+
+_MOST_LINES: Final = 20
+
+
+class Look(msgspec.Struct, frozen=True, kw_only=True):
+    """How a notebook is to be shown."""
+
+    outputs: bool = True
+    full: bool = False
+    plain: bool = False
+    as_json: bool = False
+    pictures: Pictures | None = None
+
+
+def show_notebook(path: str, wanted: str | None, look: Look) -> int:
+    """Show cells, and return the exit code. Raises `NotebookError` and `FileError`."""
+    seen = read_notebook(path)
+    places = some_cells(seen.cells, wanted, path)
+    output = BlockingOutput()
+    if look.as_json:
+        output.write(_as_json(seen, places, look))
+    else:
+        _show(seen, places, look, output)
+    if output.failure is not None:
+        raise output.failure
+    if output.closed:
+        return OUTPUT_CLOSED
+    for remark in () if look.as_json else _remarks(seen):
+        click.echo(remark, err=True)
+    return 0
+
+
+def _show(seen: NotebookSeen, places: range, look: Look, output: BlockingOutput) -> None:
+    screen = Screen() if look.plain else Screen.of(sys.stdout.fileno(), os.environ, pictures=look.pictures)
+    paint = _painting(output, screen, None if look.full else _MOST_LINES)
+    language = language_of(seen.metadata)
+    for place in places:
+        with named_cell(place, seen.path):
+            blocks = list(blocks_of(place, seen.cells[place], language=language, outputs=look.outputs))
+        paint(blocks)
+        output.write("\n" if place != places[-1] else "")
+        if output.closed:
+            return
+
+
+def _painting(output: BlockingOutput, screen: Screen, most_lines: int | None) -> Any:
+    if screen.styled:
+        from pisces.render.styled import StyledPainter
+
+        return StyledPainter(output.write, screen, most_lines=most_lines).paint
+    painter = PlainPainter(most_lines=most_lines)
+
+    def paint(blocks: list[Block]) -> None:
+        for text in painter.paint(blocks):
+            output.write(text)
+
+    return paint
+
+
+def _remarks(seen: NotebookSeen) -> list[str]:
+    remarks = [] if seen.cells else [f"{seen.path} has no cells."]
+    return [*remarks, seen.read_only] if seen.read_only else remarks
+
+
+def _as_json(seen: NotebookSeen, places: range, look: Look) -> str:
+    details = NotebookDetails(
+        action="read",
+        notebook_path=seen.path,
+        total_cells=len(seen.cells),
+        cells=[_info(place, seen.cells[place], seen.path, outputs=look.outputs) for place in places],
+    )
+    text = json.dumps(msgspec.to_builtins(details), ensure_ascii=False)
+    # Half a pair of surrogates has no UTF-8, but it has an escape, which is the same in Python and in JSON.
+    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+
+
+def _info(place: int, cell: Cell, path: str, *, outputs: bool) -> NotebookCellInfo:
+    with named_cell(place, path):
+        return NotebookCellInfo(
+            cell_index=place,
+            cell_type=cell.cell_type,
+            cell_id=cell.id,
+            cell_source=cell.source,
+            execution_count=cell.execution_count,
+            tags=sorted(cell.tags),
+            outputs=cell.outputs if outputs and cell.cell_type == "code" else None,
+        )
