@@ -39,6 +39,8 @@ class RunReport(msgspec.Struct, kw_only=True):
     restore: Restore | None = None
     lost_cells: list[int] = msgspec.field(default_factory=list)
     """The indexes of cells of this call that finished, and whose doing is gone with the kernel."""
+    expected: list[int] = msgspec.field(default_factory=list)
+    """The indexes of cells that raised as they might: the call went on after them."""
     variables: VariableChanges | None = None
     notices: list[str] = msgspec.field(default_factory=list)
     """What the reader must be told before anything else, about the state."""

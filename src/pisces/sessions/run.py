@@ -325,6 +325,7 @@ class CallRun:
         outcome = attempt.outcome(done, asked=self._stop.asked)
         record.exit_code = exit_code(outcome, done)
         if outcome == "error" and record.index in self._options.may_fail:
+            report.expected.append(record.index)
             return True
         report.outcome = outcome
         return False

@@ -56,7 +56,7 @@ class RunWords:
 
     def _failed(self, report: RunReport) -> list[str]:
         failed = [record for record in report.records if record.status == "error"]
-        expected = [record for record in failed if record.index in self.plan.may_fail]
+        expected = [record for record in failed if record.index in report.expected]
         sentences = [
             f"{_capital(record.called)} failed (exit code {record.exit_code})."
             for record in failed
