@@ -123,4 +123,4 @@ def _small_parts(event: AnyEvent) -> AnyEvent:
 def _small_bundle(bundle: Bundle) -> Bundle:
     large = [mime for mime, value in bundle.items() if not (isinstance(value, str) and len(value) <= _SMALL)]
     kept = {mime: value for mime, value in bundle.items() if mime not in large}
-    return kept or {"text/plain": f"[{', '.join(large)} of more than {MAX_LINE >> 20} MiB, not kept in the journal]"}
+    return kept or {"text/plain": f"[{', '.join(large)} of more than {MAX_LINE >> 20} MiB, not kept]"}

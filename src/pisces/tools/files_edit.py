@@ -40,8 +40,9 @@ def _edit(services: Services, params: EditParams, owner: str) -> ToolResult:
         if file.version is None:
             raise FileMissing(f"File not found: {place.path}", hint="Use `write` to make it.")
         edited, pieces, notes = _changed(place, file, params)
-        version = file.replace(pieces)
-        services.seen.wrote(owner, file.path, version)
+        before, version = file.version, file.replace(pieces)
+        if services.seen.version(owner, file.path) == before:  # Else there is something in it that was not seen.
+            services.seen.wrote(owner, file.path, version)
     details = EditDetails(
         path=str(place.path),
         kind="text" if view_of(place.path, place.selection) is None else "notebook",

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from typing import Final
 
+from pisces.errors import BadCell
 from pisces.model.notebooks import NotebookAction, NotebookDetails
 from pisces.notebooks.addressing import place_for_new, place_of, places_of
 from pisces.notebooks.cell import Cell
@@ -50,8 +51,12 @@ def _insert(document: Document, params: NotebookParams) -> Edited:
 def _delete(document: Document, params: NotebookParams) -> Edited:
     index = place_of(document.cells, params.cell_index, params.cell_id, params.notebook_path)
     cell, changed = document.cells[index], document.without(index)
-    text = f"Deleted cell {index} ({cell.cell_type}). {_total(changed)}"
-    return changed, text, _details(params, changed, index, cell)
+    try:
+        details = _details(params, changed, index, cell)
+    except BadCell:  # To take it out is the way to mend such a notebook.
+        details = _details(params, changed, index)
+    text = f"Deleted cell {index} ({details.cell_type or 'invalid'}). {_total(changed)}"
+    return changed, text, details
 
 
 def _move(document: Document, params: NotebookParams) -> Edited:

@@ -102,7 +102,7 @@ def test_of_a_display_that_is_too_large_the_small_parts_are_kept(small: None) ->
     assert found == [Display({"text/plain": "<Figure>"}, display_id="d")]
     assert output.left_out == 1
     assert taken([Display({"image/png": "A" * 2000})]) == [
-        Display({"text/plain": "[image/png of more than 0 MiB, not kept in the journal]"})
+        Display({"text/plain": "[image/png of more than 0 MiB, not kept]"})
     ]
 
 

@@ -157,6 +157,18 @@ async def test_another_owner_s_write_counts_as_a_change_and_one_s_own_edit_does_
     assert not (await ask(runtime, "write", "a.txt", content="five\n", owner="who never read it")).is_error
 
 
+async def test_an_edit_does_not_make_known_what_others_changed_elsewhere_in_the_file(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    file = tmp_path / "a.txt"
+    file.write_bytes(b"one\n")
+    await ask(runtime, "read", "a.txt")
+    file.write_bytes(b"one\nby others\n")
+    assert not (await ask(runtime, "edit", "a.txt", old_text="one", new_text="two")).is_error
+    assert (await ask(runtime, "write", "a.txt", content="three\n")).is_error
+    assert file.read_bytes() == b"two\nby others\n"
+
+
 async def test_a_file_is_known_by_where_it_is_not_by_how_it_was_called(runtime: Runtime, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\n")
     (tmp_path / "link").symlink_to("a.txt")

@@ -1,5 +1,6 @@
 """Cells are changed, added and taken out; the reply says so in fixed words."""
 
+import json
 import os
 import re
 from collections.abc import AsyncIterator
@@ -95,6 +96,18 @@ async def test_a_delete_takes_the_cell_out(runtime: Runtime, file: Path) -> None
     assert told(result) == ("delete", 0, "markdown", 2, "# hi", "c0")
     assert sources_in(file) == ["x = 1\nx", "y"]
     assert is_as_jupyter_writes_it(file)
+
+
+@pytest.mark.parametrize("cell", [5, {"cell_type": "of the future", "source": ""}, {"cell_type": "code", "source": 1}])
+async def test_a_cell_that_no_notebook_can_have_can_be_taken_out(
+    runtime: Runtime, tmp_path: Path, cell: object
+) -> None:
+    file = tmp_path / "broken.ipynb"
+    file.write_text(json.dumps({"cells": [cell], "nbformat": 4, "metadata": {}}), encoding="utf-8")
+    assert (await ask(runtime, "edit", file, cell_index=0, content="x")).is_error
+    result = await ask(runtime, "delete", file, cell_index=0)
+    assert result.text == "Deleted cell 0 (invalid). Notebook now has 0 cells."
+    assert cells_in(file) == []
 
 
 async def test_a_cell_is_found_by_its_id(runtime: Runtime, file: Path) -> None:
