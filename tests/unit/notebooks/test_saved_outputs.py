@@ -23,10 +23,9 @@ DATA: dict[str, Any] = {
 
 def as_jupyter_saves(output: dict[str, Any]) -> Any:
     cell: dict[str, Any] = {"cell_type": "code", "execution_count": None, "metadata": {}, "source": ""}
-    notebook = nbformat.from_dict(
-        {"cells": [{**cell, "outputs": [output]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
-    )  # type: ignore[no-untyped-call]  # it has no types
-    return json.loads(nbformat.writes(notebook))["cells"][0]["outputs"][0]  # type: ignore[no-untyped-call]  # it has no types
+    value = {"cells": [{**cell, "outputs": [output]}], "metadata": {}, "nbformat": 4, "nbformat_minor": 4}
+    text: str = nbformat.writes(nbformat.from_dict(value))  # type: ignore[no-untyped-call]  # it has no types
+    return json.loads(text)["cells"][0]["outputs"][0]
 
 
 OUTPUTS: dict[str, dict[str, Any]] = {

@@ -1,0 +1,237 @@
+"""Cells of notebooks in real kernels: what they say is in the file, as Jupyter would have written it."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from pisces.model.results import ImageBlock
+from pisces.runtime import Runtime
+from tests.fakes.notebooks import (
+    ask,
+    cells_in,
+    code,
+    is_as_jupyter_writes_it,
+    markdown,
+    outputs_in,
+    ran,
+    run_details,
+    state_of,
+    text_in,
+    written,
+)
+from tests.fakes.runtimes import call, runtime_on
+
+
+@pytest.fixture(scope="module", params=["plain_python", "ipython_python"])
+async def runtime(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
+    """One kernel for all cases that leave it alive."""
+    folder = tmp_path_factory.mktemp("cwd")
+    async with runtime_on(request.getfixturevalue(request.param), folder) as made:
+        await call(made, "pass")
+        yield made
+
+
+@pytest.fixture(scope="module")
+async def ipython(ipython_python: str, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
+    async with runtime_on(ipython_python, tmp_path_factory.mktemp("cwd")) as made:
+        await call(made, "pass")
+        yield made
+
+
+async def test_a_run_leaves_what_jupyter_would_leave(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "a.ipynb",
+        markdown("# title"),
+        code("import sys\nprint('out')\nprint('err', file=sys.stderr)\nprint('more')\nprint('and more')"),
+        code("6 * 7"),
+        code("x = 1"),
+    )
+    result = await ask(runtime, "run_all", file, restart=True)
+    assert (result.is_error, run_details(result).outcome, run_details(result).ran) == (False, "ok", [1, 2, 3])
+    assert result.text.startswith("[1/3] cell 1\nout\nerr\nmore\nand more\n[2/3] cell 2\n42\n[3/3] cell 3 (ok)\n\n")
+    assert f"Ran 3 cells; the outputs are in {file}." in result.text
+    assert outputs_in(file, 1) == [
+        {"name": "stdout", "output_type": "stream", "text": ["out\n"]},
+        {"name": "stderr", "output_type": "stream", "text": ["err\n"]},
+        {"name": "stdout", "output_type": "stream", "text": ["more\n", "and more\n"]},
+    ]
+    assert outputs_in(file, 2) == [
+        {"data": {"text/plain": ["42"]}, "execution_count": 2, "metadata": {}, "output_type": "execute_result"}
+    ]
+    assert [cell.get("execution_count") for cell in cells_in(file)] == [None, 1, 2, 3]
+    assert outputs_in(file, 3) == []
+    assert is_as_jupyter_writes_it(file)
+
+
+async def test_the_state_is_that_of_the_python_tool(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("from_notebook = from_python + 1\nfrom_notebook"))
+    await call(runtime, "from_python = 41")
+    await ask(runtime, "run", file, cell_index=0)
+    assert outputs_in(file, 0)[0]["data"] == {"text/plain": ["42"]}
+    assert (await call(runtime, "from_notebook")).text == "42"
+
+
+async def test_named_sessions_have_states_of_their_own(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("'mine' in globals()"))
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "mine = 1", session="one")
+        for session, found in (("one", "True"), ("two", "False")):
+            await ask(runtime, "run", file, cell_index=0, session=session)
+            assert outputs_in(file, 0)[0]["data"] == {"text/plain": [found]}
+
+
+async def test_a_restart_begins_with_nothing_and_counts_from_one(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("old = 1"), code("'old' in globals()"))
+    await ask(runtime, "run", file, cell_index=0)
+    await ask(runtime, "run", file, cell_index=1, restart=True)
+    assert outputs_in(file, 1)[0]["data"] == {"text/plain": ["False"]}
+    assert cells_in(file)[1]["execution_count"] == 1
+
+
+async def test_a_failing_cell_is_the_last_that_runs(runtime: Runtime, tmp_path: Path) -> None:
+    cells = [ran(code(source), "old\n", 9) for source in ("a = 1", "print('so far')\n1 / 0", "b = 1", "c = 1")]
+    file = written(tmp_path / "a.ipynb", *cells)
+    result = await ask(runtime, "run_all", file)
+    found = run_details(result)
+    assert (result.is_error, found.outcome, found.ran, found.not_run) == (True, "error", [0, 1], [2, 3])
+    assert "\n\nCell 1 failed (exit code 1).\nNot run: cell 2, cell 3.\nRan 2 cells; the outputs are in " in result.text
+    assert cells_in(file)[2:] == [{"id": f"c{index}", **cells[index]} for index in (2, 3)]
+    printed, error = outputs_in(file, 1)
+    assert printed["text"] == ["so far\n"]
+    assert (error["output_type"], error["ename"], error["evalue"]) == ("error", "ZeroDivisionError", "division by zero")
+    assert any("1 / 0" in line for line in error["traceback"])
+    assert is_as_jupyter_writes_it(file)
+
+
+async def test_with_keep_going_the_others_run_too(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("1 / 0"), code("print('still')"), code("undefined"))
+    result = await ask(runtime, "run_all", file, keep_going=True)
+    assert (result.is_error, run_details(result).ran) == (True, [0, 1, 2])
+    assert "Cell 0 failed (exit code 1).\nCell 2 failed (exit code 1).\n" in result.text
+    assert [outputs_in(file, index)[0].get("ename") for index in range(3)] == ["ZeroDivisionError", None, "NameError"]
+
+
+async def test_an_exception_that_is_expected_is_no_failure(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("1 / 0", tags=["raises-exception"]), code("print('after')"))
+    result = await ask(runtime, "run_all", file)
+    assert (result.is_error, run_details(result).outcome, run_details(result).not_run) == (False, "ok", [])
+    assert "Failed as expected (raises-exception): cell 0.\n" in result.text
+    assert (outputs_in(file, 0)[0]["ename"], text_in(file, 1)) == ("ZeroDivisionError", "after\n")
+
+
+async def test_cells_that_are_not_to_be_run_are_left_as_they_are(runtime: Runtime, tmp_path: Path) -> None:
+    cells = [
+        ran(code("1 / 0", tags=["skip-execution"]), "old\n", 5),
+        ran(code("  "), "odd\n", 6),
+        markdown("print(1)"),
+        code("print('ran')"),
+    ]
+    file = written(tmp_path / "a.ipynb", *cells)
+    result = await ask(runtime, "run_all", file)
+    assert "Skipped: cell 0 (tagged skip-execution), cell 1 (empty).\nRan 1 cell; " in result.text
+    assert run_details(result).skipped == {0: "tagged skip-execution", 1: "empty"}
+    assert cells_in(file)[:3] == [{"id": f"c{index}", **cell} for index, cell in enumerate(cells[:3])]
+    assert text_in(file, 3) == "ran\n"
+
+
+async def test_where_there_is_nothing_to_run_nothing_is_written(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", markdown("t"), code("", tags=[]), code("x", tags=["skip-execution"]))
+    before = state_of(file)
+    result = await ask(runtime, "run_all", file)
+    one = await ask(runtime, "run", file, cell_index=2)
+    assert result.text == ("There is no code to run.\nSkipped: cell 1 (empty), cell 2 (tagged skip-execution).")
+    assert (result.is_error, run_details(result).ran) == (False, [])
+    assert one.text == "There is no code to run.\nSkipped: cell 2 (tagged skip-execution)."
+    assert state_of(file) == before
+
+
+@pytest.mark.parametrize(
+    ("action", "params", "expected"),
+    [
+        ("run", {"cell_index": 2}, [2]),
+        ("run", {"cell_id": "c3"}, [3]),
+        ("run", {"cell_index": 1, "last_index": 3}, [1, 2, 3]),
+        ("run_until", {"cell_index": 2}, [0, 1, 2]),
+        ("run_until", {"cell_id": "c1"}, [0, 1]),
+        ("run_all", {}, [0, 1, 2, 3, 4]),
+    ],
+    ids=["one", "by id", "a range", "until", "until an id", "all"],
+)
+async def test_the_cells_that_were_asked_for_run_and_no_byte_of_the_others_changes(
+    runtime: Runtime, tmp_path: Path, action: str, params: dict[str, int | str], expected: list[int]
+) -> None:
+    """The layout is none that Jupyter would write."""
+    cell = '{"source":["print(N)"],"cell_type":"code","outputs":[ ],"id":"cN","execution_count":null, "metadata":{ } }'
+    cells = [cell.replace("N", str(number)) for number in range(5)]
+    text = '{"nbformat":4,"metadata":{ },\t"cells":[' + " ,".join(cells) + '],"nbformat_minor":5}'
+    file = tmp_path / "odd.ipynb"
+    file.write_bytes(text.encode())
+    result = await ask(runtime, action, file, **params)
+    assert run_details(result).ran == expected
+    pieces = text
+    for index in expected:
+        count = cells_in(file)[index]["execution_count"]
+        output = f'{{"name":"stdout","output_type":"stream","text":["{index}\\n"]}}'
+        new = cells[index].replace('"outputs":[ ]', f'"outputs":[{output}]')
+        pieces = pieces.replace(cells[index], new.replace('"execution_count":null', f'"execution_count":{count}'))
+    assert file.read_bytes() == pieces.encode()
+
+
+async def test_the_folder_of_the_notebook_is_where_its_cells_work(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "sub" / "a.ipynb", code("import os\nprint(os.getcwd())"))
+    (tmp_path / "elsewhere").mkdir()
+    first = await ask(runtime, "run_all", file)
+    assert text_in(file, 0) == f"{tmp_path / 'sub'}\n"
+    assert f"\nThe session works in {tmp_path / 'sub'} from now on." in first.text
+    second = await ask(runtime, "run_all", file)
+    assert "works in" not in second.text
+    await ask(runtime, "run_all", file, cwd=str(tmp_path / "elsewhere"))
+    assert text_in(file, 0) == f"{tmp_path / 'elsewhere'}\n"
+
+
+async def test_displays_are_updated_in_this_cell_and_in_earlier_ones(ipython: Runtime, tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "a.ipynb",
+        code("from IPython.display import display, update_display\ndisplay('first', display_id='d')\nprint('between')"),
+        code("print('nothing')"),
+        code("update_display('second', display_id='d')\nupdate_display('x', display_id='unknown')"),
+    )
+    result = await ask(ipython, "run_all", file)
+    assert not result.is_error
+    shown, printed = outputs_in(file, 0)
+    assert shown == {"data": {"text/plain": ["'second'"]}, "metadata": {}, "output_type": "display_data"}
+    assert (printed["text"], outputs_in(file, 2)) == (["between\n"], [])
+    assert is_as_jupyter_writes_it(file)
+
+
+async def test_what_a_cell_clears_is_gone(ipython: Runtime, tmp_path: Path) -> None:
+    file = written(
+        tmp_path / "a.ipynb",
+        code("from IPython.display import clear_output\nprint('a')\nclear_output()\nprint('b')"),
+        code("for n in range(3):\n    clear_output(wait=True)\n    print(n)"),
+        code("print('stays')\nclear_output(wait=True)"),
+    )
+    await ask(ipython, "run_all", file)
+    assert [text_in(file, index) for index in range(3)] == ["b\n", "2\n", "stays\n"]
+
+
+async def test_pictures_are_in_the_file_and_in_the_reply(ipython: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("import matplotlib.pyplot as plt\nplt.plot([1, 2]);"))
+    result = await ask(ipython, "run_all", file)
+    (output,) = outputs_in(file, 0)
+    assert sorted(output["data"]) == ["image/png", "text/plain"]
+    (block,) = [block for block in result.content if isinstance(block, ImageBlock)]
+    assert block.data == output["data"]["image/png"].replace("\n", "")
+    assert is_as_jupyter_writes_it(file)
+
+
+async def test_in_per_call_mode_each_run_has_a_kernel_of_its_own(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("x = 1"), code("'x' in globals()"))
+    async with runtime_on(plain_python, tmp_path, kernel_mode="per-call") as runtime:
+        result = await ask(runtime, "run_all", "a.ipynb")
+        assert outputs_in(file, 1)[0]["data"] == {"text/plain": ["True"]}
+        await ask(runtime, "run", "a.ipynb", cell_index=1)
+        assert outputs_in(file, 1)[0]["data"] == {"text/plain": ["False"]}
+        restarted = await ask(runtime, "run_all", "a.ipynb", restart=True)
+    assert (result.is_error, restarted.is_error) == (False, False)
