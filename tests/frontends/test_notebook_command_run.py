@@ -143,3 +143,10 @@ def test_a_session_goes_on_where_the_notebook_left_off(with_host: Command, noteb
     assert fresh.returncode == 1
     assert "NameError" in fresh.stdout
     assert outputs_in(notebook, 3)[0]["ename"] == "NameError"
+
+
+def test_a_session_runs_notebooks_whatever_it_was_made_for(with_host: Command, notebook: Path) -> None:
+    kept_from_agents = {"PI_SET__notebook__enabled": "false"}
+    assert with_host("run", "--session", "s", "-c", "x = 1", variables=kept_from_agents).returncode == 0
+    done = with_host("notebook", "run", str(notebook), "3", "--session", "s", variables=kept_from_agents)
+    assert (done.stdout, done.returncode) == ("3\n", 0)

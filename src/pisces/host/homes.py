@@ -120,7 +120,9 @@ class Homes:
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        home = Home(cwd, settings, self._runtime.services_at(cwd, environ, settings), set(), kernel)
+        # Only commands come here: what a setting keeps from agents, people have all the same.
+        services = self._runtime.services_at(cwd, environ, {**settings, "notebook.enabled": True})
+        home = Home(cwd, settings, services, set(), kernel)
         if left is not None:
             _refuse_interpreter(left.session.id, place.settings.get(_INTERPRETER), home)
         return home
