@@ -63,6 +63,7 @@ class CallRun:
         try:
             if await self._ready():
                 await self._run_cells()
+                self.report.variables = self._doings.variables
             self.report.notes += self._session.journal.take_trouble()
         except BaseException:
             self.hand_back_news()
@@ -314,7 +315,6 @@ class CallRun:
         done, report = attempt.done, self.report
         assert done is not None
         record.execution_count = done.execution_count
-        report.variables = self._doings.variables
         report.notes += done.notes
         if done.process_exit is not None and not attempt.killed and done.process_exit.detail:
             report.notes.append(done.process_exit.detail)
