@@ -78,6 +78,12 @@ class Before:
         return "source" in json.loads(self._places[index].within(self.text))
 
 
+def gaps(data: bytes) -> set[str]:
+    """What stands between cells that follow each other."""
+    text = data.decode()
+    return {text[one.end : other.start] for one, other in itertools.pairwise(cell_places(text))}
+
+
 def margins(cell: Cell) -> tuple[str, str]:
     """What the first member of a cell and its end are indented by."""
     _, member, *_, end = bytes(cell.raw).decode().splitlines()
@@ -109,10 +115,11 @@ def test_an_edit_changes_one_source_and_taken_back_it_leaves_no_trace(path: Path
 def test_cells_put_in_and_taken_out_and_moved_there_and_back_leave_no_trace(path: Path) -> None:
     data = path.read_bytes()
     document = Document.parse(data, path.name)
-    count = len(document.cells)
+    count, known = len(document.cells), gaps(data)
     for index in range(count + 1):
         put_in = Document.parse(document.with_new(index, "code", "1\n2").to_bytes(), path.name)
         assert put_in.without(index).to_bytes() == data
+        assert count < 2 or gaps(put_in.to_bytes()) == known
         assert not count or margins(put_in.cells[index]) == margins(document.cells[0])
     for index, to in itertools.product(range(count), {0, count // 2, count - 1}):
         moved = Document.parse(document.with_moved(index, to).to_bytes(), path.name)
@@ -190,24 +197,20 @@ async def test_the_tool_edits_the_file_and_its_edits_taken_back_give_the_same_fi
 
 
 @pytest.mark.parametrize("path", [path for path in CURRENT if corpus_id(path) in INVALID], ids=corpus_id)
-async def test_a_cell_of_an_unknown_type_is_named_and_the_file_stays_as_it_is(
+async def test_a_cell_of_an_unknown_type_is_named_and_can_only_be_taken_out(
     path: Path, runtime: Runtime, tmp_path: Path
 ) -> None:
     tool = Tool(runtime, path, tmp_path)
     index = INVALID[corpus_id(path)]
     kind = json.loads(tool.data)["cells"][index]["cell_type"]
-    one = {"cell_index": index}
-    calls: list[dict[str, Any]] = [
-        one | {"action": "edit", "content": "x"},
-        one | {"action": "delete"},
-        {"action": "read"},
-        RUN_ALL,
-    ]
-    for call in calls:
+    edit = {"action": "edit", "cell_index": index, "content": "x"}
+    for call in (edit, {"action": "read"}, {"action": "clear"}, RUN_ALL):
         result = await tool(**call)
         assert result.is_error
         assert f"a cell of type {kind!r}; cells are code, markdown, raw" in result.text
         assert tool.copy.read_bytes() == tool.data
+    left = json.loads(await tool.ok("delete", cell_index=index))["cells"]
+    assert left == [cell for place, cell in enumerate(json.loads(tool.data)["cells"]) if place != index]
 
 
 @EVERY_OLD
