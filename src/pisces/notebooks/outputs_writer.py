@@ -21,8 +21,10 @@ T = TypeVar("T")
 class OutputsWriter:
     """What the recorder has to tell goes into the file, cell by cell; what others changed there meanwhile stays."""
 
-    def __init__(self, file: NotebookFile, cells: Mapping[int, CellRef], recorder: Recorder) -> None:
-        """`cells` says which cell of the notebook each cell of the call is."""
+    def __init__(
+        self, file: NotebookFile, cells: Mapping[int, CellRef], recorder: Recorder, written: Callable[[], None]
+    ) -> None:
+        """`cells` says which cell of the notebook each cell of the call is; `written` is called after each write."""
         self.lost: set[int] = set()
         """The cells of the call that are not in the notebook any more, or have another source there."""
         self.failure: PiscesError | None = None
@@ -30,6 +32,7 @@ class OutputsWriter:
         self._file = file
         self._cells = cells
         self._recorder = recorder
+        self._written = written
 
     async def during(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do the work, and write meanwhile. When this comes back, or raises, all has been written that can be."""
@@ -66,6 +69,7 @@ class OutputsWriter:
         try:
             left = self.lost = await anyio.to_thread.run_sync(self._write, news)
             self.failure = None
+            self._written()
         except PiscesError as error:
             self.failure = error
         finally:  # Also when the wait for a thread is cancelled; and a cell that is lost may come back.

@@ -1,6 +1,5 @@
 """The actions of the `notebook` tool that run cells: in the session's kernel, and their outputs into the file."""
 
-from collections.abc import Callable
 from functools import partial
 from typing import Final
 
@@ -105,9 +104,8 @@ class NotebookRun:
             put_off_ms=_KEPT_TOGETHER_MS,
             witness=recorder,
         )
-        writer = OutputsWriter(self._file, plan.cells, recorder)
-        written = partial(self._seen.wrote, self._file)
-        return _NotebookInSession(call, session, run, deadline, writer=writer, words=words, written=written)
+        writer = OutputsWriter(self._file, plan.cells, recorder, partial(self._seen.wrote, self._file))
+        return _NotebookInSession(call, session, run, deadline, writer=writer, words=words)
 
     @property
     def _stays(self) -> bool:
@@ -146,18 +144,13 @@ class _NotebookInSession(CallInSession):
         *,
         writer: OutputsWriter,
         words: RunWords,
-        written: Callable[[], None],
     ) -> None:
         super().__init__(call, session, run, deadline)
-        self._written = written
         self._writer = writer
         self._words = words
 
     async def _carry_out(self) -> RunReport:
-        try:
-            return await self._writer.during(super()._carry_out)
-        finally:
-            self._written()
+        return await self._writer.during(super()._carry_out)
 
     async def _told(self, report: RunReport, end: CallEnd) -> ToolResult:
         words, call = self._words, self._call

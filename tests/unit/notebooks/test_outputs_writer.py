@@ -2,10 +2,11 @@
 
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 
 import anyio
+import anyio.lowlevel
 import pytest
 
 from pisces.errors import FileError, NotebookError
@@ -23,11 +24,11 @@ def file(tmp_path: Path) -> Path:
     return written(tmp_path / "a.ipynb", markdown("t"), code("a"), code("b"))
 
 
-def writer_for(file: Path, recorder: Recorder) -> OutputsWriter:
+def writer_for(file: Path, recorder: Recorder, written: Callable[[], None] = lambda: None) -> OutputsWriter:
     """The call's cells 0 and 1 are the notebook's 1 and 2."""
     notebook = NotebookFile(file, "a.ipynb")
     document = notebook.read()
-    return OutputsWriter(notebook, {0: CellRef.of(document, 1), 1: CellRef.of(document, 2)}, recorder)
+    return OutputsWriter(notebook, {0: CellRef.of(document, 1), 1: CellRef.of(document, 2)}, recorder, written)
 
 
 def begin(recorder: Recorder, index: int) -> None:
@@ -67,6 +68,25 @@ async def test_it_is_written_while_the_work_goes_on(file: Path) -> None:
         assert await writer.during(work) == "made"
     assert (text_in(file, 1), cells_in(file)[1]["execution_count"]) == ("begun\nended\n", 4)
     assert (writer.lost, writer.failure) == (set(), None)
+
+
+async def test_each_write_is_told_of_and_no_other(file: Path) -> None:
+    recorder = Recorder()
+    writes: list[str] = []
+
+    async def work() -> None:
+        begin(recorder, 0)
+        say(recorder, "one\n")
+        await eventually(lambda: bool(writes))
+        say(recorder, "two\n")
+
+    writer = writer_for(file, recorder, lambda: writes.append(text_in(file, 1)))
+    await writer.during(work)
+    assert writes == ["one\n", "one\ntwo\n"]
+    os.unlink(file)
+    recorder.ended(Done("ok"))
+    await writer.during(anyio.lowlevel.checkpoint)
+    assert (len(writes), writer.failure is None) == (2, False)
 
 
 async def test_without_news_nothing_is_written(file: Path) -> None:

@@ -1,6 +1,7 @@
 """A notebook that somebody else changes: what was not seen is not written over, and outputs go where they belong."""
 
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -8,6 +9,7 @@ from typing import Any
 import anyio
 import pytest
 
+from pisces.files.version import FileVersion
 from pisces.kernels.memory_script import Script, WaitFor
 from pisces.model.events import Stream
 from pisces.runtime import Runtime
@@ -142,7 +144,8 @@ async def test_what_another_owner_wrote_was_not_seen_either(runtime: Runtime, fi
 class Held:
     """A run whose second cell waits until it is let go."""
 
-    def __init__(self, file: Path, asked: Asked, go: anyio.Event) -> None:
+    def __init__(self, runtime: Runtime, file: Path, asked: Asked, go: anyio.Event) -> None:
+        self.runtime = runtime
         self.file = file
         self.asked = asked
         self.go = go
@@ -154,9 +157,23 @@ async def held(tmp_path: Path, file: Path) -> AsyncIterator[Held]:
     go = anyio.Event()
     script: Script = {"a": [say("ran a")], "b": [say("begun"), WaitFor(go), say("ended")], "c": [say("ran c")]}
     async with scripted_runtime(script, tmp_path) as runtime, anyio.create_task_group() as group:
+        await ask(runtime, "read", "a.ipynb")
         asked = begin_asking(group, runtime, "run_all", "a.ipynb")
         await eventually(lambda: text_in(file, 1) == "begun\n")
-        yield Held(file, asked, go)
+        yield Held(runtime, file, asked, go)
+
+
+async def test_an_index_still_means_what_was_seen_while_ones_own_run_writes_the_file(held: Held) -> None:
+    services = held.runtime._services
+    assert services is not None
+    now = FileVersion.of(os.stat(held.file))
+    await eventually(lambda: services.seen.version("runtime", held.file.resolve()) == now)
+    edited = await ask(held.runtime, "edit", "a.ipynb", cell_index=0, content="mine")
+    held.go.set()
+    result = await held.asked.finish()
+    deleted = await ask(held.runtime, "delete", "a.ipynb", cell_index=1)
+    assert (edited.is_error, result.is_error, deleted.is_error) == (False, False, False)
+    assert sources_in(held.file) == ["mine", "c"]
 
 
 async def test_cells_that_others_edit_meanwhile_keep_their_changes(held: Held) -> None:
