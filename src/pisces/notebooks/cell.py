@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, cast
 import msgspec
 
 from pisces.errors import BadCell
-from pisces.notebooks.json_spans import Data, Member, members, value_of
+from pisces.notebooks.json_spans import Data, Member, members, skip_space, value_of
 from pisces.notebooks.source_value import encode_source, text_of
 from pisces.notebooks.style import Style
 
@@ -89,6 +89,15 @@ class Cell:
         return [output for output in found if isinstance(output, dict)] if isinstance(found, list) else []
 
     @property
+    def has_outputs(self) -> bool:
+        """Whether it has any, which is known without looking at them."""
+        member = self._member("outputs")
+        if member is None or self.raw[member.start : member.start + 1] != b"[":
+            return False
+        first = skip_space(self.raw, member.start + 1)
+        return self.raw[first : first + 1] != b"]"
+
+    @property
     def execution_count(self) -> int | None:
         """The number of its last run."""
         found = self._in_brief().execution_count
@@ -105,7 +114,8 @@ class Cell:
         if member is None:
             return self.with_value("source", text.splitlines(keepends=True))
         old = bytes(self.raw[member.start : member.end])
-        return self._spliced(member.start, member.end, encode_source(old, text, self.style, self._margin(member)))
+        new = encode_source(old, text, self.style, self._margin(member))
+        return self if new == old else self._spliced(member.start, member.end, new)
 
     def with_value(self, key: str, value: Any) -> "Cell":
         """With this value of a member, in its place; a new one stands where the alphabet puts it."""
@@ -194,7 +204,7 @@ class Cell:
         if self._found is None:
             if self.raw[:1] != b"{":
                 raise BadCell("a cell that is no object")
-            self._found = members(self.raw)
+            self._found = members(bytes(self.raw))
         return self._found
 
     def _spliced(self, start: int, end: int, new: bytes) -> "Cell":

@@ -127,7 +127,7 @@ def _tell(change: Change, number: int, old: Cell, new: Cell) -> None:
     if new is old:
         return
     change.changed.append(number)
-    if old.cell_type == "code" and old.outputs:
+    if old.cell_type == "code" and old.has_outputs:
         (change.stale if new.cell_type == "code" else change.dropped).append(number)
 
 

@@ -15,12 +15,14 @@ from pisces.errors import BadCell
 Data = bytes | memoryview
 
 _SPACE: Final = re.compile(rb"[ \t\n\r]*+")
-_STRING: Final = re.compile(rb'"[^"\\]*+(?:\\.[^"\\]*+)*+"', re.DOTALL)
-_FLAT: Final = re.compile(rb'[^\[\]{}"]*+(?:"[^"\\]*+(?:\\.[^"\\]*+)*+"[^\[\]{}"]*+)*+', re.DOTALL)
-"""All up to the next bracket that is not inside a string: one step of the engine for each bracket, not each line."""
+_FLAT: Final = re.compile(
+    rb'[^\[\]{}"]*+(?:"[^"\\]{0,1000}+(?:\\.[^"\\]{0,1000}+)*+"[^\[\]{}"]*+)*+', re.DOTALL
+)
+"""All up to the next bracket that is not inside a string, or to a long string: one step for many short lines."""
 _SCALAR: Final = re.compile(rb"[^ \t\n\r,\]}]++")
 
 _QUOTE: Final = ord('"')
+_BACKSLASH: Final = ord("\\")
 _OPENING: Final = frozenset(b"[{")
 _COMMA: Final = ord(",")
 
@@ -48,15 +50,29 @@ def skip_space(data: Data, at: int) -> int:
     return _end(_SPACE, data, at)
 
 
-def skip_value(data: Data, at: int) -> int:
+def skip_string(data: bytes, at: int) -> int:
+    """Where the string that begins here ends: a picture of megabytes takes as long as to look for its last quote."""
+    while True:
+        at = data.index(b'"', at + 1)
+        before = at - 1
+        while data[before] == _BACKSLASH:
+            before -= 1
+        if (at - before) % 2:
+            return at + 1
+
+
+def skip_value(data: bytes, at: int) -> int:
     """Where the value that begins here ends."""
     if data[at] == _QUOTE:
-        return _end(_STRING, data, at)
+        return skip_string(data, at)
     if data[at] not in _OPENING:
         return _end(_SCALAR, data, at)
     depth = 0
     while True:
         at = _end(_FLAT, data, at)
+        if data[at] == _QUOTE:
+            at = skip_string(data, at)
+            continue
         depth += 1 if data[at] in _OPENING else -1
         at += 1
         if depth == 0:
@@ -72,14 +88,14 @@ def value_of(data: Data) -> Any:
         raise BadCell(f"a value that cannot be read: {why}") from None
 
 
-def member_at(data: Data, at: int) -> tuple[str, int, int]:
+def member_at(data: bytes, at: int) -> tuple[str, int, int]:
     """The name of the member whose key begins here, where the key ends, and where the value begins."""
-    key_end = _end(_STRING, data, at)
+    key_end = skip_string(data, at)
     colon = skip_space(data, key_end)
     return json.loads(bytes(data[at:key_end])), key_end, skip_space(data, colon + 1)
 
 
-def members(data: Data, at: int = 0) -> list[Member]:
+def members(data: bytes, at: int = 0) -> list[Member]:
     """The members of the object that begins here, in order; of a name that comes twice, both."""
     found: list[Member] = []
     at = skip_space(data, at + 1)
@@ -91,7 +107,7 @@ def members(data: Data, at: int = 0) -> list[Member]:
     return found
 
 
-def elements(data: Data, at: int = 0) -> list[Span]:
+def elements(data: bytes, at: int = 0) -> list[Span]:
     """The elements of the array that begins here, in order."""
     found: list[Span] = []
     at = skip_space(data, at + 1)

@@ -34,7 +34,7 @@ class Style(msgspec.Struct, frozen=True):
     """What members of the top level, and cells, are indented by, where that is not one level and two."""
 
     @classmethod
-    def of(cls, data: Data, at: int = 0) -> "Style":
+    def of(cls, data: bytes, at: int = 0) -> "Style":
         """The layout of the file whose object begins here. Only its beginning is looked at."""
         key_start = skip_space(data, at + 1)
         if data[key_start] != _QUOTE:

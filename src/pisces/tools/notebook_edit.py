@@ -26,7 +26,7 @@ def _edit(document: Document, params: NotebookParams) -> Edited:
         cell = cell.with_type(params.cell_type)
     if params.clear_outputs and cell.cell_type == "code":
         cell = cell.without_outputs()
-    changed = document if cell.raw == before.raw else document.with_cell(index, cell)
+    changed = document if cell is before else document.with_cell(index, cell)
     details = _details(params, changed, index, cell)
     details.stale_outputs = is_stale(before, cell)
     text = f"Replaced cell {index} ({cell.cell_type}). {_total(changed)}"
@@ -37,7 +37,7 @@ def _edit(document: Document, params: NotebookParams) -> Edited:
 
 def is_stale(before: Cell, after: Cell) -> bool:
     """Whether a cell has outputs that its source of now did not make."""
-    return before.source != after.source and bool(after.outputs)
+    return before.source != after.source and after.has_outputs
 
 
 def _insert(document: Document, params: NotebookParams) -> Edited:
