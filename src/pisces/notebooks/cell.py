@@ -59,6 +59,15 @@ class Cell:
         return cast("CellType", found)
 
     @property
+    def flaw(self) -> str:
+        """What is wrong with a cell that no notebook can have; empty for all others."""
+        try:
+            _ = self.cell_type, self.source
+        except BadCell as error:
+            return str(error)
+        return ""
+
+    @property
     def id(self) -> str | None:
         """Its id; None where it has none."""
         found = self._in_brief().id

@@ -15,9 +15,7 @@ from pisces.errors import BadCell
 Data = bytes | memoryview
 
 _SPACE: Final = re.compile(rb"[ \t\n\r]*+")
-_FLAT: Final = re.compile(
-    rb'[^\[\]{}"]*+(?:"[^"\\]{0,1000}+(?:\\.[^"\\]{0,1000}+)*+"[^\[\]{}"]*+)*+', re.DOTALL
-)
+_FLAT: Final = re.compile(rb'[^\[\]{}"]*+(?:"[^"\\]{0,1000}+(?:\\.[^"\\]{0,1000}+)*+"[^\[\]{}"]*+)*+', re.DOTALL)
 """All up to the next bracket that is not inside a string, or to a long string: one step for many short lines."""
 _SCALAR: Final = re.compile(rb"[^ \t\n\r,\]}]++")
 

@@ -35,7 +35,7 @@ class RunPlan(msgspec.Struct, frozen=True):
         skipped: dict[int, str] = {}
         for place in places:
             cell = document.cells[place]
-            if cell.cell_type != "code":
+            if cell.flaw or cell.cell_type != "code":
                 continue
             if NOT_TO_RUN in cell.tags or not cell.source.strip():
                 skipped[place] = f"tagged {NOT_TO_RUN}" if NOT_TO_RUN in cell.tags else "empty"

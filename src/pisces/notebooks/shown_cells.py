@@ -15,6 +15,8 @@ _BRIEF_CHARACTERS: Final = 400
 
 def shown_cell(index: int, cell: Cell, *, outputs: str) -> str:
     """A cell as text. `outputs` is `none`, `summary` or `full`."""
+    if cell.flaw:
+        return f"── cell {index} (invalid: {cell.flaw})"
     parts = [_heading(index, cell), clean(cell.source)]
     if outputs != "none" and cell.cell_type == "code":
         parts += [shown_output(output, full=outputs == "full") for output in cell.outputs]

@@ -73,7 +73,7 @@ def _clear(document: Document, params: NotebookParams) -> Edited:
     wanted = _cells_to_clear(document, params)
     for index in wanted:
         cell = document.cells[index]
-        if cell.cell_type == "code" and (clean := cell.without_outputs()) is not cell:
+        if not cell.flaw and cell.cell_type == "code" and (clean := cell.without_outputs()) is not cell:
             changed, cleared = changed.with_cell(index, clean), cleared + 1
     if len(wanted) == 1:
         text = f"Cleared the outputs of cell {wanted[0]}. {_total(changed)}"

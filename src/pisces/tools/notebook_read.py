@@ -60,7 +60,8 @@ def _shown(
     for index in wanted:
         cell = found.cells[index]
         sink.write(shown_cell(index, cell, outputs=how) + "\n\n")
-        found_here = [picture for output in cell.outputs for picture in pictures_of(output)] if how == "full" else []
+        outputs = cell.outputs if how == "full" and not cell.flaw else []
+        found_here = [picture for output in outputs for picture in pictures_of(output)]
         for mime, data in found_here:
             if len(pictures) < _MAX_PICTURES:
                 pictures.append(for_model(data, mime))
@@ -81,13 +82,15 @@ def _shown(
         artifact_id=dump.artifact_id,
     )
     if len(wanted) == 1:
-        cell = found.cells[wanted[0]]
-        details.cell_index, details.cell_id = wanted[0], cell.id
-        details.cell_type, details.cell_source = cell.cell_type, cell.source
+        only = details.cells[0]
+        details.cell_index, details.cell_id = only.cell_index, only.cell_id
+        details.cell_type, details.cell_source = only.cell_type, only.cell_source
     return ToolResult(content=[TextBlock(text), *pictures], details=details)
 
 
 def _info(index: int, cell: Cell, *, full: bool) -> NotebookCellInfo:
+    if cell.flaw:
+        return NotebookCellInfo(cell_index=index, cell_type="invalid")
     return NotebookCellInfo(
         cell_index=index,
         cell_type=cell.cell_type,
