@@ -22,6 +22,8 @@ from tests.fakes.notebooks import (
 )
 from tests.fakes.runtimes import call, runtime_on
 
+INTERPRETERS = pytest.mark.parametrize("interpreter", ["plain_python", "ipython_python"])
+
 
 @pytest.fixture(scope="module", params=["plain_python", "ipython_python"])
 async def runtime(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Runtime]:
@@ -39,7 +41,10 @@ async def ipython(ipython_python: str, tmp_path_factory: pytest.TempPathFactory)
         yield made
 
 
-async def test_a_run_leaves_what_jupyter_would_leave(runtime: Runtime, tmp_path: Path) -> None:
+@INTERPRETERS
+async def test_a_run_leaves_what_jupyter_would_leave(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
     file = written(
         tmp_path / "a.ipynb",
         markdown("# title"),
@@ -47,7 +52,8 @@ async def test_a_run_leaves_what_jupyter_would_leave(runtime: Runtime, tmp_path:
         code("6 * 7"),
         code("x = 1"),
     )
-    result = await ask(runtime, "run_all", file, restart=True)
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        result = await ask(runtime, "run_all", file)
     assert (result.is_error, run_details(result).outcome, run_details(result).ran) == (False, "ok", [1, 2, 3])
     assert result.text.startswith("[1/3] cell 1\nout\nerr\nmore\nand more\n[2/3] cell 2\n42\n[3/3] cell 3 (ok)\n\n")
     assert f"Ran 3 cells; the outputs are in {file}." in result.text
@@ -81,10 +87,14 @@ async def test_named_sessions_have_states_of_their_own(plain_python: str, tmp_pa
             assert outputs_in(file, 0)[0]["data"] == {"text/plain": [found]}
 
 
-async def test_a_restart_begins_with_nothing_and_counts_from_one(runtime: Runtime, tmp_path: Path) -> None:
+@INTERPRETERS
+async def test_a_restart_begins_with_nothing_and_counts_from_one(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
     file = written(tmp_path / "a.ipynb", code("old = 1"), code("'old' in globals()"))
-    await ask(runtime, "run", file, cell_index=0)
-    await ask(runtime, "run", file, cell_index=1, restart=True)
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        await ask(runtime, "run", file, cell_index=0)
+        await ask(runtime, "run", file, cell_index=1, restart=True)
     assert outputs_in(file, 1)[0]["data"] == {"text/plain": ["False"]}
     assert cells_in(file)[1]["execution_count"] == 1
 
