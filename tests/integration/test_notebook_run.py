@@ -226,9 +226,10 @@ async def test_what_a_cell_clears_is_gone(ipython: Runtime, tmp_path: Path) -> N
     assert [text_in(file, index) for index in range(3)] == ["b\n", "2\n", "stays\n"]
 
 
-async def test_pictures_are_in_the_file_and_in_the_reply(ipython: Runtime, tmp_path: Path) -> None:
+async def test_pictures_are_in_the_file_and_in_the_reply(ipython_python: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("import matplotlib.pyplot as plt\nplt.plot([1, 2]);"))
-    result = await ask(ipython, "run_all", file)
+    async with runtime_on(ipython_python, tmp_path) as runtime:
+        result = await ask(runtime, "run_all", file)
     (output,) = outputs_in(file, 0)
     assert sorted(output["data"]) == ["image/png", "text/plain"]
     (block,) = [block for block in result.content if isinstance(block, ImageBlock)]
