@@ -78,11 +78,14 @@ class BoundedText:
 class RichRoom:
     """What of a cell's displays there is room for."""
 
-    def __init__(self, cell: int = 0) -> None:
+    def __init__(self, cell: int = 0, *, updates_replace: bool = False) -> None:
+        """With `updates_replace` an update takes the room of the one before it; a journal keeps them all."""
         self.left_out = 0
         """How many displays and statuses were too many or too large."""
         self._cell = cell
         self._room = MAX_RICH
+        self._updates: dict[str, int] | None = {} if updates_replace else None
+        """By display id, how many bytes its last update takes."""
 
     def admit(self, event: AnyEvent) -> tuple[AnyEvent, bytes] | None:
         """The event, or the small parts of it, with its line in a journal; None if it has to be left out."""
@@ -95,11 +98,20 @@ class RichRoom:
         except RecursionError:
             self.left_out += 1
             return None
-        if len(line) > self._room and not isinstance(event, Error):
+        replaced = self._replaced_by(event)
+        if len(line) > self._room + replaced and not isinstance(event, Error):
             self.left_out += 1
             return None
-        self._room -= len(line)
+        self._room += replaced - len(line)
+        if self._updates is not None and isinstance(event, Display) and event.update:
+            self._updates[event.display_id or ""] = len(line)
         return event, line
+
+    def _replaced_by(self, event: AnyEvent) -> int:
+        """How much room is had again because this comes in place of something."""
+        if self._updates is None or not isinstance(event, Display) or not event.update:
+            return 0
+        return self._updates.get(event.display_id or "", 0)
 
     def _line(self, event: AnyEvent) -> bytes:
         return encode_line(Output(time.time(), self._cell, event))

@@ -8,7 +8,7 @@ import msgspec
 from pisces.journal.bounded_output import BoundedText, RichRoom
 from pisces.journal.notebook_outputs import CellOutputs, Displays, NotebookOutput
 from pisces.model.cells import CellRecord
-from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Stream
+from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Result, Stream
 from pisces.notebooks.saved_outputs import as_saved
 
 _PLACE: Final = "the notebook"
@@ -30,6 +30,8 @@ class Recorder:
         self._artifact_id = artifact_id
         self._cells: dict[int, _RecordedCell] = {}
         self._displays: Displays = {}
+        self._shown_in: dict[str, set[int]] = {}
+        """By display id, the cells that have such a display."""
         self._running: _RecordedCell | None = None
         self._news: set[int] = set()
 
@@ -50,8 +52,10 @@ class Recorder:
             return
         running.take(event)
         self._news.add(running.index)
-        if isinstance(event, Display) and event.update:  # It may be a display of an earlier cell that changed.
-            self._news.update(self._cells)
+        if isinstance(event, Display | Result) and event.display_id:  # Displays of earlier cells may change by it.
+            cells = self._shown_in.setdefault(event.display_id, set())
+            self._news.update(cells)
+            cells.add(running.index)
 
     def ended(self, done: Done) -> None:
         """It is over."""
@@ -77,7 +81,7 @@ class _RecordedCell:
         self._count: int | None = None
         self._outputs = CellOutputs(displays)
         self._text = BoundedText()
-        self._rich = RichRoom()
+        self._rich = RichRoom(updates_replace=True)
 
     def take(self, event: AnyEvent) -> None:
         if isinstance(event, Stream):
@@ -90,7 +94,7 @@ class _RecordedCell:
         if admitted is not None:
             self._outputs.take(admitted[0])
         if isinstance(event, ClearOutput):  # What is cleared takes no room: a progress display may go on for hours.
-            self._text, self._rich = BoundedText(), RichRoom()
+            self._text, self._rich = BoundedText(), RichRoom(updates_replace=True)
 
     def end(self, done: Done) -> None:
         cut, end = self._text.finish()

@@ -5,6 +5,7 @@ import re
 import signal
 
 import nbformat
+import pytest
 
 from pisces.model.cells import CellRecord
 from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Error, ProcessExit, Result, Stream
@@ -99,6 +100,22 @@ def test_an_update_of_an_earlier_cell_is_news_of_that_cell() -> None:
     assert (news[0].execution_count, news[2].outputs) == (1, [])
 
 
+@pytest.mark.parametrize("kind", [Display, Result])
+def test_a_new_display_under_the_id_of_an_earlier_one_is_news_of_both_cells_and_of_no_other(
+    kind: type[Display | Result],
+) -> None:
+    recorder = Recorder()
+    play(recorder, 0, Display({"text/plain": "old"}, display_id="bar"))
+    play(recorder, 1, Display({"text/plain": "other"}, display_id="foo"))
+    recorder.take_news()
+    play(recorder, 2, kind({"text/plain": "new"}, display_id="bar"))
+    news = recorder.take_news()
+    assert [(index, state.outputs[0]["data"]) for index, state in news.items()] == [
+        (0, {"text/plain": ["new"]}),
+        (2, {"text/plain": ["new"]}),
+    ]
+
+
 def test_the_display_of_a_call_before_is_not_there_to_be_updated() -> None:
     assert of(Display({"text/plain": "x"}, display_id="bar", update=True)).outputs == []
 
@@ -190,3 +207,26 @@ def test_displays_that_are_too_many_are_counted() -> None:
     outputs = recorder.take_news()[0].outputs
     assert [output["output_type"] for output in outputs] == ["display_data"] * 8 + ["stream"]
     assert outputs[-1]["text"] == ["\n", "[2 displays were more than the notebook keeps]\n"]
+
+
+def test_of_a_display_that_is_updated_for_hours_the_last_state_is_kept() -> None:
+    recorder = Recorder()
+    recorder.began(CellRecord(index=0, title="", code=""))
+    recorder.took(Display({"image/png": "A"}, display_id="plot"))
+    for number in range(15):
+        recorder.took(Display({"image/png": f"{number:04}" * (5 << 20)}, display_id="plot", update=True))
+    recorder.ended(Done("ok"))
+    (output,) = recorder.take_news()[0].outputs
+    assert output["data"]["image/png"][-4:] == "0014"
+
+
+def test_updates_of_many_displays_are_bounded_together() -> None:
+    recorder = Recorder()
+    recorder.began(CellRecord(index=0, title="", code=""))
+    for number in range(10):
+        recorder.took(Display({"image/png": "A"}, display_id=f"plot {number}"))
+        recorder.took(Display({"image/png": "B" * (30 << 20)}, display_id=f"plot {number}", update=True))
+    recorder.ended(Done("ok"))
+    *displays, note = recorder.take_news()[0].outputs
+    assert [output["data"]["image/png"][0] for output in displays] == ["B"] * 8 + ["A"] * 2
+    assert note["text"] == ["\n", "[2 displays were more than the notebook keeps]\n"]
