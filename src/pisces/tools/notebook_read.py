@@ -17,6 +17,8 @@ from pisces.output.sink import OutputSink, SinkLimits
 from pisces.tools.base import CallContext, Services
 from pisces.tools.notebook_params import NotebookParams
 
+_DETAILS_BYTES = 8 << 20
+"""The most of outputs that the details of one call hold."""
 _MAX_PICTURES = 8
 """More than these would be more than a model looks at; the text says how many there are."""
 
@@ -78,7 +80,7 @@ def _shown(
         action="read",
         notebook_path=params.notebook_path,
         total_cells=len(found.cells),
-        cells=[_info(index, found.cells[index], full=how == "full") for index in wanted],
+        cells=_infos(found, wanted, full=how == "full"),
         artifact_id=dump.artifact_id,
     )
     if len(wanted) == 1:
@@ -86,6 +88,17 @@ def _shown(
         details.cell_index, details.cell_id = only.cell_index, only.cell_id
         details.cell_type, details.cell_source = only.cell_type, only.cell_source
     return ToolResult(content=[TextBlock(text), *pictures], details=details)
+
+
+def _infos(found: Readable, wanted: range, *, full: bool) -> list[NotebookCellInfo]:
+    """The cells for programs; outputs as long as there is room for them."""
+    room = _DETAILS_BYTES if full else -1
+    infos = []
+    for index in wanted:
+        cell = found.cells[index]
+        room -= len(cell.raw)
+        infos.append(_info(index, cell, full=room >= 0))
+    return infos
 
 
 def _info(index: int, cell: Cell, *, full: bool) -> NotebookCellInfo:

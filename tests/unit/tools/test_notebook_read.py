@@ -157,6 +157,14 @@ async def test_too_much_text_is_cut_and_an_artifact_has_all_of_it(tmp_path: Path
     assert all(f"    line {number}\n" in whole for number in range(5000))
 
 
+async def test_the_details_hold_outputs_as_long_as_there_is_room(runtime: Runtime, tmp_path: Path) -> None:
+    large = "x" * (5 << 20)
+    written(tmp_path / "a.ipynb", ran(code("small"), "a"), ran(code("large"), large), ran(code("too much"), large))
+    details = edit_details(await ask(runtime, "read", "a.ipynb", outputs="full"))
+    assert [cell.outputs is not None for cell in details.cells] == [True, True, False]
+    assert [cell.cell_source for cell in details.cells] == ["small", "large", "too much"]
+
+
 async def test_more_pictures_than_a_model_looks_at_are_counted(runtime: Runtime, tmp_path: Path) -> None:
     outputs = [shown(image__png=picture(width)) for width in range(1, 11)]
     written(tmp_path / "a.ipynb", code("draw()", outputs=outputs))
