@@ -51,6 +51,6 @@ class NotebookRunDetails(Details, kw_only=True):
     not_run: list[int] = msgspec.field(default_factory=list)
     """Code cells that were asked for and did not begin, because one before them failed or the time ran out."""
     skipped: dict[int, str] = msgspec.field(default_factory=dict)
-    """Code cells that are not to be run, and why: empty, or tagged `skip-execution`."""
+    """Cells that are not to be run, and why: empty, tagged `skip-execution`, or none that a notebook can have."""
     written: bool = True
     """Whether all outputs are in the notebook."""

@@ -24,7 +24,7 @@ class RunPlan(msgspec.Struct, frozen=True):
     may_fail: frozenset[int]
     """The cells of the call whose exception is expected."""
     skipped: dict[int, str]
-    """Code cells of the notebook that are not run, and why."""
+    """Cells of the notebook that are not run although they are, or may be, code, and why."""
 
     @classmethod
     def of(cls, document: Document, places: Iterable[int]) -> "RunPlan":
@@ -35,7 +35,10 @@ class RunPlan(msgspec.Struct, frozen=True):
         skipped: dict[int, str] = {}
         for place in places:
             cell = document.cells[place]
-            if cell.flaw or cell.cell_type != "code":
+            if cell.flaw:
+                skipped[place] = f"invalid: {cell.flaw}"
+                continue
+            if cell.cell_type != "code":
                 continue
             if NOT_TO_RUN in cell.tags or not cell.source.strip():
                 skipped[place] = f"tagged {NOT_TO_RUN}" if NOT_TO_RUN in cell.tags else "empty"

@@ -5,10 +5,11 @@ from typing import Final
 
 import anyio
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell, NotebookError
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.notebooks.addressing import place_of, places_of
+from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import NotebookFile
 from pisces.notebooks.outputs_writer import OutputsWriter
@@ -123,10 +124,9 @@ class NotebookRun:
 
     def _nothing_to_run(self, document: Document, plan: RunPlan) -> ToolResult:
         params = self._params
-        if params.action == "run" and params.last_index is None and not plan.skipped:
+        if params.action == "run" and params.last_index is None:
             place = place_of(document.cells, params.cell_index, params.cell_id, params.notebook_path)
-            kind = document.cells[place].cell_type
-            raise NotebookError(f"Cell {place} is a {kind} cell: only code cells can be run in {params.notebook_path}")
+            _refuse_unless_code(document.cells[place], place, params.notebook_path)
         words = RunWords(params, plan, len(document.cells))
         details = words.details(Details())
         return ToolResult(content=[TextBlock("\n".join(words.nothing_to_run()))], details=details)
@@ -160,6 +160,13 @@ class _NotebookInSession(CallInSession):
         result.details = words.details(result.details)
         result.is_error = result.details.is_error
         return result
+
+
+def _refuse_unless_code(cell: Cell, place: int, path: str) -> None:
+    if cell.flaw:
+        raise BadCell(cell.flaw)
+    if cell.cell_type != "code":
+        raise NotebookError(f"Cell {place} is a {cell.cell_type} cell: only code cells can be run in {path}")
 
 
 def _places(document: Document, params: NotebookParams) -> range:

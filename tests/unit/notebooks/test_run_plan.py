@@ -43,6 +43,14 @@ def test_empty_cells_and_those_tagged_so_are_skipped_with_the_reason(tmp_path: P
     assert plan.skipped == {0: "empty", 1: "empty", 2: "tagged skip-execution"}
 
 
+@pytest.mark.parametrize("broken", [{"cell_type": "of the future"}, {"source": 1}], ids=["type", "source"])
+def test_a_cell_that_no_notebook_can_have_is_skipped_with_the_reason(tmp_path: Path, broken: CellValue) -> None:
+    plan = RunPlan.of(document(tmp_path, code("a"), {**code("x"), **broken}, code("b")), range(3))
+    assert [record.code for record in plan.records] == ["a", "b"]
+    assert list(plan.skipped) == [1]
+    assert plan.skipped[1].startswith("invalid: a cell ")
+
+
 def test_cells_that_may_fail_are_counted_as_the_call_counts(tmp_path: Path) -> None:
     made = document(tmp_path, markdown("t"), code("a"), code("b", tags=["raises-exception"]))
     assert RunPlan.of(made, range(3)).may_fail == {1}

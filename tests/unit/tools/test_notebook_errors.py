@@ -96,6 +96,23 @@ REFUSED: dict[str, tuple[Call, str]] = {
 }
 
 
+@pytest.mark.parametrize("action", ["read", "delete", "run"])
+@pytest.mark.parametrize("name", ["a\0.ipynb", "a\ud800.ipynb"], ids=["NUL", "half a pair"])
+async def test_a_name_that_no_file_can_have_is_told(runtime: Runtime, name: str, action: str) -> None:
+    result = await ask(runtime, action, name, cell_index=0)
+    assert (result.text.partition(":")[0], result.is_error) == ("Error", True)
+    assert "No file can have this name: " in result.text
+
+
+@pytest.mark.parametrize("broken", [{"cell_type": "of the future"}, {"source": 1}], ids=["type", "source"])
+async def test_a_cell_that_no_notebook_can_have_is_not_run(
+    runtime: Runtime, tmp_path: Path, broken: dict[str, Any]
+) -> None:
+    written(tmp_path / "a.ipynb", {**code("x"), **broken})
+    result = await ask(runtime, "run", "a.ipynb", cell_index=0)
+    assert (result.text.partition(" (a cell ")[0], result.is_error) == ("Error: Invalid notebook structure", True)
+
+
 @pytest.mark.parametrize("case", REFUSED)
 async def test_a_call_that_cannot_be_done_says_why_and_changes_nothing(
     runtime: Runtime, file: Path, tmp_path: Path, case: str
