@@ -15,9 +15,10 @@ _TRIES = 10
 
 
 class NotebookFile:
-    """One notebook. `shown` is what errors call it: the path as it was given. All of it blocks: use a thread."""
+    """One notebook. All of it blocks: use a thread."""
 
-    def __init__(self, path: Path, shown: str) -> None:
+    def __init__(self, path: Path, shown: str, *, while_waiting: Callable[[], None] | None = None) -> None:
+        """`shown` is what errors call it: the path as it was given. `while_waiting` is that of `locked`."""
         self.path = path
         self.shown = shown
         self.version: FileVersion | None = None
@@ -25,6 +26,7 @@ class NotebookFile:
         self._known: set[FileVersion] = set()
         """The version that was found on disk last, and all that were made of it here."""
         self._document: Document | None = None
+        self._while_waiting = while_waiting
 
     def read(self) -> Document:
         """The notebook as it is now. Raises `NotebookError` and `FileError`."""
@@ -61,7 +63,7 @@ class NotebookFile:
         return version in self._known
 
     def _change(self, edit: Edit, expected: FileVersion | None) -> Document:
-        with locked(self.path) as file:
+        with locked(self.path, while_waiting=self._while_waiting) as file:
             if file.version is None:
                 raise self._missing()
             document = self._document
@@ -108,4 +110,4 @@ class CellRef(msgspec.Struct, frozen=True):
 
     def _is(self, document: Document, index: int) -> bool:
         cell = document.cells[index]
-        return cell.id == self.id and cell.source == self.source
+        return not cell.flaw and cell.id == self.id and cell.source == self.source

@@ -1,4 +1,4 @@
-"""One call of `write`: a whole file, in one step, never over what its writer has not seen."""
+"""One call of `write`: a whole file, in one step, and never over what has changed since its writer read it."""
 
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -39,10 +39,11 @@ def _write(services: Services, params: WriteParams, owner: str) -> ToolResult:
     view = view_of(place.path, place.selection)
     with locked(place.path, while_waiting=check_cancelled) as file:
         created = file.version is None
+        before = None if created or view is None else file.read()
         _check_seen(services, owner, place, file)
         notes: list[str] = []
         if view is not None:
-            change = view.with_text(None if created else file.read(), params.content, place.given)
+            change = view.with_text(before, params.content, place.given)
             pieces, notes = change.pieces, change.notes
         else:
             data = params.content.encode("utf-8")

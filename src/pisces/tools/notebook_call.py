@@ -7,8 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import anyio
+from anyio.from_thread import check_cancelled
 
 from pisces.errors import BadCell, InvalidCall, PiscesError
+from pisces.files.failures import explained
 from pisces.model.notebooks import NotebookDetails
 from pisces.model.results import TextBlock, ToolResult
 from pisces.notebooks.document import Document
@@ -26,9 +28,11 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
     """Do what was asked. Raises `InvalidCall` for wrong parameters; everything else is in the result."""
     parsed = parse(params)
     path = absolute(services, parsed.notebook_path)
-    file = NotebookFile(path, parsed.notebook_path)
-    seen = Seen(services.seen, context.owner, Path(os.path.realpath(path)))  # noqa: ASYNC240 - it only follows links
+    file = NotebookFile(path, parsed.notebook_path, while_waiting=check_cancelled)
     try:
+        with explained(path, "opened"):
+            real = Path(os.path.realpath(path))  # noqa: ASYNC240 - it only follows links
+        seen = Seen(services.seen, context.owner, real)
         if parsed.action in EDITING:
             return await _edit(parsed, file, seen)
         if parsed.action == "read":
@@ -53,7 +57,8 @@ async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolR
         told[:] = [(text, details)]
         return changed
 
-    expected = seen.version if params.cell_id is None else None
+    by_index = params.cell_id is None or params.to_index is not None
+    expected = seen.version if by_index else None
     await anyio.to_thread.run_sync(partial(file.change, change, unless_changed_since=expected))
     seen.wrote(file)
     text, details = told[0]

@@ -27,10 +27,14 @@ async def read_cells(
     services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
 ) -> tuple[ToolResult, FileVersion]:
     """The cells that are asked for, and which version of the file they are of. Raises `NotebookError`."""
-    found, version = await anyio.to_thread.run_sync(_read, file)
-    wanted = _wanted(found.cells, params)
-    result = await anyio.to_thread.run_sync(_shown, services, params, context, found, wanted)
-    return result, version
+    return await anyio.to_thread.run_sync(_read_cells, services, params, context, file)
+
+
+def _read_cells(
+    services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
+) -> tuple[ToolResult, FileVersion]:
+    found, version = _read(file)
+    return _shown(services, params, context, found, _wanted(found.cells, params)), version
 
 
 def _read(file: NotebookFile) -> tuple[Readable, FileVersion]:

@@ -10,6 +10,7 @@ import anyio
 import pytest
 
 from pisces.files.version import FileVersion
+from pisces.files.whole_file import locked
 from pisces.kernels.memory_script import Script, WaitFor
 from pisces.model.events import Stream
 from pisces.runtime import Runtime
@@ -95,6 +96,30 @@ async def test_an_id_means_the_same_cell_whatever_has_changed(runtime: Runtime, 
     result = await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")
     assert result.text.startswith("Replaced cell 2 ")
     assert sources_in(file) == ["theirs", "a", "mine", "c"]
+
+
+async def test_a_goal_is_an_index_too_although_the_cell_that_goes_there_is_named_by_its_id(
+    runtime: Runtime, file: Path
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    refused = await ask(runtime, "move", "a.ipynb", cell_id="c2", to_index=0)
+    assert refused.text == CHANGED
+    assert sources_in(file) == ["theirs", "a", "b", "c"]
+
+
+async def test_a_call_that_waits_for_another_writer_can_be_cancelled(runtime: Runtime, file: Path) -> None:
+    answers = []
+
+    async def edit() -> None:
+        answers.append(await ask(runtime, "edit", "a.ipynb", cell_index=0, content="mine"))
+
+    with locked(file):
+        async with anyio.create_task_group() as group:
+            group.start_soon(edit)
+            await anyio.wait_all_tasks_blocked()
+            group.cancel_scope.cancel()
+    assert (answers, sources_in(file)) == ([], ["a", "b", "c"])
 
 
 async def test_an_index_means_what_was_seen_although_a_cell_was_edited_by_its_id(runtime: Runtime, file: Path) -> None:
@@ -217,6 +242,14 @@ async def test_a_cell_that_others_removed_is_named(held: Held) -> None:
     result = await held.asked.finish()
     assert "Not written to a.ipynb: the outputs of cell 1," in result.text
     assert (result.is_error, [text_in(held.file, index) for index in (0, 1)]) == (True, ["ran a\n", "ran c\n"])
+
+
+async def test_outputs_find_their_cell_past_one_that_no_notebook_can_have(held: Held) -> None:
+    somebody_else(held.file, {"cell_type": "code", "source": 1, "id": "c1"}, *cells_in(held.file))
+    held.go.set()
+    result = await held.asked.finish()
+    assert not result.is_error
+    assert [text_in(held.file, index) for index in (1, 2, 3)] == ["ran a\n", "begun\nended\n", "ran c\n"]
 
 
 async def test_a_file_that_others_removed_is_told_and_not_made_anew(held: Held) -> None:
