@@ -6,6 +6,7 @@ import socket
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import msgspec
 import pytest
@@ -19,6 +20,8 @@ from pisces.host.client import HostClient, HostSilent, connect
 from pisces.host.protocol import Call, Place
 from tests.fakes.drive import PATIENCE
 from tests.fakes.hosts import end_host, files, record
+from tests.fakes.notebooks import code as code_cell
+from tests.fakes.notebooks import written
 from tests.frontends.command import Command
 
 DEAF = """
@@ -97,6 +100,21 @@ def test_a_call_that_takes_longer_in_a_host_that_lives_is_waited_for() -> None:
     result = msgspec.json.decode(client.call(deaf))
     client.close()
     assert result["details"]["outcome"] == "timeout"
+
+
+@pytest.mark.usefixtures("pisces")
+def test_a_notebook_whose_time_only_the_host_knows_is_waited_for_while_the_host_lives(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_module, "_MOST_ON_TOP", 0.0)
+    monkeypatch.setattr(client_module, "_USUAL_FOR_NOTEBOOKS", 0.0)
+    path = written(tmp_path / "a.ipynb", code_cell("import time; time.sleep(2); 'done'"))
+    params = {"session": "s", "action": "run_all", "notebook_path": str(path)}
+    running = Call(tool="notebook", params=params, place=Place.here(os.getcwd(), {}))
+    client = connected()
+    result = msgspec.json.decode(client.call(running))
+    client.close()
+    assert result["details"]["outcome"] == "ok"
 
 
 @pytest.mark.usefixtures("pisces")

@@ -42,6 +42,7 @@ _HELLO_SECONDS: Final = 10.0
 _STOP_SECONDS: Final = 60.0
 _USUAL_TIMEOUT: Final = 30.0
 _USUAL_FOR_NOTEBOOKS: Final = 600.0
+"""What the setting `python.maxTimeout` is as a rule: only the host knows what it is there."""
 _LONGEST: Final = 1e7  # No cell may take so long, and the system can still wait for it.
 _ON_TOP: Final = 60.0
 """What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (25 s)."""
@@ -94,8 +95,8 @@ class HostClient:
         Raises `InvalidCall`, `SettingsError` or `PiscesError` when it is refused, `HostEnding` when another host is
         needed, `HostGone` when the host ended before it had answered, and `HostSilent` when it does not answer.
         """
-        seconds = _seconds_of(call)
-        self._wait_at_most(seconds + _ON_TOP, seconds + _MOST_ON_TOP)
+        usual, most = _seconds_of(call)
+        self._wait_at_most(usual + _ON_TOP, most + _MOST_ON_TOP)
         self._send(call)
         self._calling = True
         if self._cancel_wanted:  # A signal came while the call was on its way.
@@ -249,11 +250,13 @@ def unanswered(session: str, silent: HostSilent) -> ToolResult:
     return ToolResult(content=[TextBlock(text)], details=details, is_error=True)
 
 
-def _seconds_of(call: Call) -> float:
-    """The time of a call; what is no number of seconds is refused by the host at once."""
+def _seconds_of(call: Call) -> tuple[float, float]:
+    """The time of a call, as a rule and at most; what is no number of seconds is refused by the host at once."""
     asked = call.params.get("timeout")
-    usual = _USUAL_TIMEOUT if call.tool != "notebook" else _USUAL_FOR_NOTEBOOKS
-    return min(float(asked), _LONGEST) if isinstance(asked, int | float) and asked >= 0 else usual
+    if isinstance(asked, int | float) and asked >= 0:
+        seconds = min(float(asked), _LONGEST)
+        return seconds, seconds
+    return (_USUAL_TIMEOUT, _USUAL_TIMEOUT) if call.tool != "notebook" else (_USUAL_FOR_NOTEBOOKS, _LONGEST)
 
 
 def python_result(raw: msgspec.Raw) -> ToolResult:
