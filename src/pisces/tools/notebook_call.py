@@ -13,11 +13,12 @@ from pisces.errors import BadCell, InvalidCall, PiscesError
 from pisces.files.failures import explained
 from pisces.model.notebooks import NotebookDetails
 from pisces.model.results import TextBlock, ToolResult
+from pisces.notebooks.addressing import place_of
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import NotebookFile
 from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.files_place import absolute
-from pisces.tools.notebook_edit import EDITING, edited
+from pisces.tools.notebook_edit import EDITING, REPLACING, edited
 from pisces.tools.notebook_params import NotebookParams, parse
 from pisces.tools.notebook_read import read_cells
 from pisces.tools.notebook_run import NotebookRun
@@ -37,7 +38,8 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
             return await _edit(parsed, file, seen)
         if parsed.action == "read":
             result, version = await read_cells(services, parsed, context, file)
-            seen.note(version)
+            assert isinstance(result.details, NotebookDetails)
+            seen.note(version, result.details)
             return result
         return await NotebookRun(services, parsed, context, file, seen).result()
     except InvalidCall:
@@ -49,10 +51,13 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
 
 
 async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolResult:
-    """Change cells. An index means what the caller has seen; an id means the same cell, whatever has changed."""
+    """Change cells. An index means what the caller has seen; an id the same cell, whatever has changed around it."""
     told: list[tuple[str, NotebookDetails]] = []
 
     def change(document: Document) -> Document:
+        if params.action in REPLACING and params.cell_id is not None:
+            place = place_of(document.cells, None, params.cell_id, params.notebook_path)
+            seen.must_know(document.cells[place], params.notebook_path)
         changed, text, details = edited(document, params)
         told[:] = [(text, details)]
         return changed
@@ -60,6 +65,6 @@ async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolR
     by_index = params.cell_id is None or params.to_index is not None
     expected = seen.version if by_index else None
     await anyio.to_thread.run_sync(partial(file.change, change, unless_changed_since=expected))
-    seen.wrote(file)
     text, details = told[0]
+    seen.wrote(file, details)
     return ToolResult(content=[TextBlock(text)], details=details)

@@ -115,3 +115,5 @@ _ACTIONS: Final[dict[NotebookAction, Callable[[Document, NotebookParams], Edited
 }
 EDITING: Final = frozenset(_ACTIONS)
 """The actions that are carried out here."""
+REPLACING: Final = frozenset({"edit", "delete"})
+"""Those after which the source that a cell had is gone."""

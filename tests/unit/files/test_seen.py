@@ -36,3 +36,23 @@ def test_what_was_not_asked_for_longest_is_forgotten_first() -> None:
     seen.note("me", Path("/more"), version(1))
     assert seen.version("me", Path("/0")) == version(0)
     assert seen.version("me", Path("/1")) is None
+
+
+def test_parts_are_known_as_they_were_read_until_the_whole_is_read_or_written() -> None:
+    seen = SeenFiles()
+    seen.note("me", FILE, version(1), {"a": 1})
+    seen.note("me", FILE, version(2), {"b": 2})
+    assert [seen.part("me", FILE, name) for name in ("a", "b", "c")] == [1, 2, None]
+    assert seen.part("you", FILE, "a") is None
+    seen.note("me", FILE, version(3))
+    assert seen.part("me", FILE, "a") is None
+    seen.note("me", FILE, version(3), {"a": 1})
+    seen.wrote("me", FILE, version(4))
+    assert seen.part("me", FILE, "a") is None
+
+
+def test_who_wrote_a_part_among_what_it_has_not_seen_knows_that_part_only() -> None:
+    seen = SeenFiles()
+    seen.note("me", FILE, version(1), {"a": 1, "b": 1})
+    seen.wrote("me", FILE, None, {"a": 2})
+    assert (seen.version("me", FILE), seen.part("me", FILE, "a"), seen.part("me", FILE, "b")) == (version(1), 2, 1)

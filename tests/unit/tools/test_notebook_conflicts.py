@@ -36,6 +36,9 @@ CHANGED = (
     "Error: a.ipynb has changed on disk since it was read; nothing was done.\n"
     "Read it again: cells may have other numbers now."
 )
+CELL_CHANGED = (
+    "Error: The cell 'c1' of a.ipynb has changed on disk since it was read; nothing was done.\nRead it again."
+)
 
 
 def say(text: str) -> Stream:
@@ -90,12 +93,60 @@ async def test_an_index_into_what_was_not_seen_is_refused_until_it_is_read_again
     assert not done.is_error
 
 
-async def test_an_id_means_the_same_cell_whatever_has_changed(runtime: Runtime, file: Path) -> None:
+async def test_an_id_means_the_same_cell_whatever_has_changed_around_it(runtime: Runtime, file: Path) -> None:
     await ask(runtime, "read", "a.ipynb")
     insert_on_top(file)
     result = await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")
     assert result.text.startswith("Replaced cell 2 ")
     assert sources_in(file) == ["theirs", "a", "mine", "c"]
+
+
+@pytest.mark.parametrize(("action", "more"), [("edit", {"content": "mine"}), ("delete", {})], ids=["edit", "delete"])
+async def test_what_somebody_else_wrote_into_the_cell_itself_is_not_lost_until_it_is_read(
+    runtime: Runtime, file: Path, action: str, more: dict[str, Any]
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    a, b, c = cells_in(file)
+    somebody_else(file, a, {**b, "source": ["theirs"]}, c)
+    before = state_of(file)
+    refused = await ask(runtime, action, "a.ipynb", cell_id="c1", **more)
+    assert (refused.text, refused.is_error, state_of(file)) == (CELL_CHANGED, True, before)
+    await ask(runtime, "read", "a.ipynb", cell_id="c0")
+    assert (await ask(runtime, action, "a.ipynb", cell_id="c1", **more)).text == CELL_CHANGED
+    await ask(runtime, "read", "a.ipynb", cell_id="c1")
+    assert not (await ask(runtime, action, "a.ipynb", cell_id="c1", **more)).is_error
+
+
+async def test_a_cell_is_still_known_after_ones_own_edits_of_it_and_after_runs_by_others(
+    runtime: Runtime, file: Path
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    insert_on_top(file)
+    await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="b")
+    await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="a")
+    await ask(runtime, "run_all", "a.ipynb", owner="another")
+    result = await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")
+    assert (result.is_error, sources_in(file)) == (False, ["theirs", "a", "mine", "c"])
+
+
+@pytest.mark.parametrize(
+    ("tool", "params"),
+    [
+        ("edit", {"path": "a.ipynb", "old_text": "b\n", "new_text": "b2\n"}),
+        ("write", {"path": "a.ipynb", "content": "# %% [code] cell:0\na\n# %% [code] cell:1\nb2\n"}),
+        ("read", {"path": "a.ipynb"}),
+    ],
+    ids=["edit", "write", "read"],
+)
+async def test_a_cell_that_was_seen_or_written_as_text_is_known(
+    runtime: Runtime, file: Path, tool: str, params: dict[str, Any]
+) -> None:
+    await ask(runtime, "read", "a.ipynb")
+    if tool == "read":
+        a, b, c = cells_in(file)
+        somebody_else(file, a, {**b, "source": ["theirs"]}, c)
+    assert not (await runtime.tool(tool, params)).is_error
+    assert not (await ask(runtime, "edit", "a.ipynb", cell_id="c1", content="mine")).is_error
 
 
 async def test_a_goal_is_an_index_too_although_the_cell_that_goes_there_is_named_by_its_id(
