@@ -6,7 +6,7 @@ from typing import Final, TypeVar
 
 import anyio
 
-from pisces.errors import PiscesError
+from pisces.errors import FileChanged, NotebookError, PiscesError
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import CellRef, NotebookFile
 from pisces.notebooks.recorder import Recorder, RunState
@@ -14,6 +14,11 @@ from pisces.notebooks.recorder import Recorder, RunState
 _INTERVAL: Final = 0.5
 _SHARE: Final = 10
 """Writing may take one part in so many of the time: a notebook of 100 MB is written less often than a small one."""
+_LAST_TRIES: Final = (0.1, 0.2, 0.4, 0.8)
+"""How long to wait before each further try at the end, where the file is no notebook for the moment.
+
+Jupyter empties a file before it writes it anew.
+"""
 
 T = TypeVar("T")
 
@@ -40,7 +45,7 @@ class OutputsWriter:
             return await self._writing_meanwhile(work)
         finally:
             with anyio.CancelScope(shield=True):
-                await self._write_news()
+                await self._write_the_last()
 
     async def _writing_meanwhile(self, work: Callable[[], Awaitable[T]]) -> T:
         async with anyio.create_task_group() as group:
@@ -60,6 +65,14 @@ class OutputsWriter:
             began = time.monotonic()
             await self._write_news()
             pause = max(_INTERVAL, _SHARE * (time.monotonic() - began))
+
+    async def _write_the_last(self) -> None:
+        await self._write_news()
+        for pause in _LAST_TRIES:
+            if not isinstance(self.failure, NotebookError | FileChanged):
+                return
+            await anyio.sleep(pause)
+            await self._write_news()
 
     async def _write_news(self) -> None:
         if not self._recorder.has_news:

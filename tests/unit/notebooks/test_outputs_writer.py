@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
@@ -165,6 +166,26 @@ async def test_what_could_not_be_written_is_written_later(file: Path) -> None:
         os.rename(aside, file)
 
     await writer.during(work)
+    assert (text_in(file, 1), writer.failure) == ("text\n", None)
+
+
+async def test_a_file_that_jupyter_is_writing_when_the_work_ends_is_waited_for(file: Path) -> None:
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+    saved = written(file.with_name("saved"), markdown("t"), code("a"), code("b"))
+
+    async def work() -> None:
+        begin(recorder, 0)
+        say(recorder, "text\n")
+        os.truncate(file, 0)  # Jupyter opens it so, and then makes the text that comes into it.
+
+    async def save() -> None:
+        await eventually(lambda: writer.failure is not None)
+        shutil.copyfile(saved, file)
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(save)
+        await writer.during(work)
     assert (text_in(file, 1), writer.failure) == ("text\n", None)
 
 
