@@ -2,6 +2,7 @@
 
 import json
 import signal
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -35,6 +36,21 @@ def test_all_cells_are_run_shown_and_written(pisces: Command, notebook: Path) ->
     assert text_in(notebook, 2) == "x is 40\n"
     assert outputs_in(notebook, 3)[0]["data"] == {"text/plain": ["42"]}
     assert is_as_jupyter_writes_it(notebook)
+
+
+@pytest.mark.parametrize("options", [["--json"], ["--session", "s"]], ids=["json", "session"])
+def test_a_source_with_half_a_pair_of_surrogates_is_run(with_host: Command, tmp_path: Path, options: list[str]) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": [code("x = '\ud800'; 42")], "nbformat": 4, "metadata": {}}), encoding="utf-8")
+    done = with_host("notebook", "run", str(path), *options)
+    assert (done.returncode, outputs_in(path, 0)[0]["data"]) == (0, {"text/plain": ["42"]})
+
+
+@pytest.mark.skipif(sys.platform == "darwin", reason="names of files are always UTF-8 there")
+def test_a_file_whose_name_is_no_utf_8_is_told_by_an_escape(pisces: Command, tmp_path: Path) -> None:
+    written(tmp_path / "caf\udce9.ipynb", code("42"))
+    done = pisces("notebook", "run", "caf\udce9.ipynb", "--json", cwd=tmp_path)
+    assert json.loads(done.stdout)["details"]["notebook_path"] == "caf\udce9.ipynb"
 
 
 @pytest.mark.parametrize(

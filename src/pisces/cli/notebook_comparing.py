@@ -1,6 +1,5 @@
 """Two notebooks, and what differs between them, on the terminal."""
 
-import json
 import os
 import sys
 from collections.abc import Sequence
@@ -9,6 +8,7 @@ from typing import Any, Final
 import click
 
 from pisces.cli.blocking_output import BlockingOutput
+from pisces.cli.json_text import json_line
 from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.notebook_reading import NotebookSeen, named_cell, read_notebook
 from pisces.errors import PiscesError
@@ -65,10 +65,7 @@ def _cell(seen: NotebookSeen, index: int) -> CellLike:
 
 
 def _as_json(old: str, new: str, changes: Sequence[CellChange]) -> str:
-    told = {"old": old, "new": new, "changes": [_told(change) for change in changes]}
-    text = json.dumps(told, ensure_ascii=False)
-    # Half a pair of surrogates has no UTF-8, but it has an escape, which is the same in Python and in JSON.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return json_line({"old": old, "new": new, "changes": [_told(change) for change in changes]})
 
 
 def _told(change: CellChange) -> dict[str, Any]:

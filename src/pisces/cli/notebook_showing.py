@@ -1,6 +1,5 @@
 """A notebook on the terminal: cell by cell, as far as somebody reads it."""
 
-import json
 import os
 import sys
 from typing import Any, Final
@@ -9,6 +8,7 @@ import click
 import msgspec
 
 from pisces.cli.blocking_output import BlockingOutput
+from pisces.cli.json_text import json_line
 from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.notebook_cells import some_cells
 from pisces.cli.notebook_reading import NotebookSeen, named_cell, read_notebook
@@ -88,9 +88,7 @@ def _as_json(seen: NotebookSeen, places: range, look: Look) -> str:
         total_cells=len(seen.cells),
         cells=[_info(place, seen.cells[place], seen.path, outputs=look.outputs) for place in places],
     )
-    text = json.dumps(msgspec.to_builtins(details), ensure_ascii=False)
-    # Half a pair of surrogates has no UTF-8, but it has an escape, which is the same in Python and in JSON.
-    return text.encode("utf-8", "backslashreplace").decode("utf-8") + "\n"
+    return json_line(details)
 
 
 def _info(place: int, cell: Cell, path: str, *, outputs: bool) -> NotebookCellInfo:

@@ -1,13 +1,12 @@
 """A finished result as text: whole, as JSON, or only what there is to say once its output has been shown."""
 
-import msgspec
-
+from pisces.cli.json_text import json_line
 from pisces.model.results import Details, ImageOutput, TextBlock, ToolResult
 
 
 def as_json(result: ToolResult) -> str:
     """One JSON object on one line."""
-    return msgspec.json.encode(result.to_dict()).decode("utf-8") + "\n"
+    return json_line(result.to_dict())
 
 
 def as_text(result: ToolResult) -> str:

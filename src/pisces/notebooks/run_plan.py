@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from pisces.model.cells import CellRecord
+from pisces.notebooks.celltext import showable
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import CellRef
 
@@ -45,7 +46,8 @@ class RunPlan(msgspec.Struct, frozen=True):
                 continue
             index = len(records)
             label = f"cell {place}"
-            records.append(CellRecord(index=index, title=label, label=label, code=cell.source))
+            # Half a pair of surrogates can be sent neither to a kernel nor in a reply.
+            records.append(CellRecord(index=index, title=label, label=label, code=showable(cell.source)))
             cells[index] = CellRef.of(document, place)
             if MAY_FAIL in cell.tags:
                 may_fail.add(index)

@@ -1,5 +1,6 @@
 """Which cells are run, which are not and why, and on whose kernel."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -49,6 +50,15 @@ def test_a_cell_that_no_notebook_can_have_is_skipped_with_the_reason(tmp_path: P
     assert [record.code for record in plan.records] == ["a", "b"]
     assert list(plan.skipped) == [1]
     assert plan.skipped[1].startswith("invalid: a cell ")
+
+
+def test_a_source_that_cannot_be_sent_is_run_as_it_is_shown_and_found_again_as_it_is(tmp_path: Path) -> None:
+    path = tmp_path / "a.ipynb"
+    path.write_text(json.dumps({"cells": [code("x = '\ud800'")], "nbformat": 4, "metadata": {}}), encoding="utf-8")
+    found = Document.parse(path.read_bytes(), "a.ipynb")
+    plan = RunPlan.of(found, range(1))
+    assert plan.records[0].code == "x = '\ufffd'"
+    assert plan.cells[0].find(found) == 0
 
 
 def test_cells_that_may_fail_are_counted_as_the_call_counts(tmp_path: Path) -> None:
