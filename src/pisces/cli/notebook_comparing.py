@@ -3,6 +3,7 @@
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -10,9 +11,10 @@ import click
 from pisces.cli.blocking_output import BlockingOutput
 from pisces.cli.json_text import json_line
 from pisces.cli.main import OUTPUT_CLOSED
-from pisces.cli.notebook_reading import NotebookSeen, named_cell, read_notebook
 from pisces.errors import PiscesError
+from pisces.notebooks.cell import Cell
 from pisces.notebooks.compare import CellChange, CellLike, compare
+from pisces.notebooks.readable import named_cell, read_notebook
 from pisces.render.difference import difference_lines
 from pisces.render.screen import Screen
 
@@ -29,7 +31,7 @@ class Trouble(click.ClickException):
 def compare_notebooks(old: str, new: str, *, as_json: bool) -> int:
     """Show what differs, and return 1 if anything does. Raises `Trouble`."""
     try:
-        changes = compare(_cells(read_notebook(old)), _cells(read_notebook(new)))
+        changes = compare(_cells(old), _cells(new))
     except PiscesError as error:
         raise Trouble(error.explain()) from error
     output = BlockingOutput()
@@ -46,13 +48,13 @@ def compare_notebooks(old: str, new: str, *, as_json: bool) -> int:
     return DIFFERENT if changes else 0
 
 
-def _cells(seen: NotebookSeen) -> list[CellLike]:
-    return [_cell(seen, index) for index in range(len(seen.cells))]
+def _cells(path: str) -> list[CellLike]:
+    found, _ = read_notebook(Path(path), path)
+    return [_cell(cell, index, path) for index, cell in enumerate(found.cells)]
 
 
-def _cell(seen: NotebookSeen, index: int) -> CellLike:
-    cell = seen.cells[index]
-    with named_cell(index, seen.path):
+def _cell(cell: Cell, index: int, path: str) -> CellLike:
+    with named_cell(index, path):
         metadata = cell.get("metadata", {})
         return CellLike(
             index=index,

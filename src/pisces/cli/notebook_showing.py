@@ -2,6 +2,7 @@
 
 import os
 import sys
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -11,9 +12,9 @@ from pisces.cli.blocking_output import BlockingOutput
 from pisces.cli.json_text import json_line
 from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.notebook_cells import some_cells
-from pisces.cli.notebook_reading import NotebookSeen, named_cell, read_notebook
 from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
 from pisces.notebooks.cell import Cell
+from pisces.notebooks.readable import Readable, cell_info, named_cell, read_notebook
 from pisces.render.blocks import Block, blocks_of, language_of
 from pisces.render.plain import PlainPainter
 from pisces.render.screen import Pictures, Screen
@@ -33,7 +34,7 @@ class Look(msgspec.Struct, frozen=True, kw_only=True):
 
 def show_notebook(path: str, wanted: str | None, look: Look) -> int:
     """Show cells, and return the exit code. Raises `NotebookError` and `FileError`."""
-    seen = read_notebook(path)
+    seen, _ = read_notebook(Path(path), path)
     places = some_cells(seen.cells, wanted, path)
     output = BlockingOutput()
     if look.as_json:
@@ -49,7 +50,7 @@ def show_notebook(path: str, wanted: str | None, look: Look) -> int:
     return 0
 
 
-def _show(seen: NotebookSeen, places: range, look: Look, output: BlockingOutput) -> None:
+def _show(seen: Readable, places: range, look: Look, output: BlockingOutput) -> None:
     screen = Screen() if look.plain else Screen.of(sys.stdout.fileno(), os.environ, pictures=look.pictures)
     paint = _painting(output, screen, None if look.full else _MOST_LINES)
     language = language_of(seen.metadata)
@@ -76,12 +77,12 @@ def _painting(output: BlockingOutput, screen: Screen, most_lines: int | None) ->
     return paint
 
 
-def _remarks(seen: NotebookSeen) -> list[str]:
+def _remarks(seen: Readable) -> list[str]:
     remarks = [] if seen.cells else [f"{seen.path} has no cells."]
     return [*remarks, seen.read_only] if seen.read_only else remarks
 
 
-def _as_json(seen: NotebookSeen, places: range, look: Look) -> str:
+def _as_json(seen: Readable, places: range, look: Look) -> str:
     details = NotebookDetails(
         action="read",
         notebook_path=seen.path,
@@ -93,12 +94,4 @@ def _as_json(seen: NotebookSeen, places: range, look: Look) -> str:
 
 def _info(place: int, cell: Cell, path: str, *, outputs: bool) -> NotebookCellInfo:
     with named_cell(place, path):
-        return NotebookCellInfo(
-            cell_index=place,
-            cell_type=cell.cell_type,
-            cell_id=cell.id,
-            cell_source=cell.source,
-            execution_count=cell.execution_count,
-            tags=sorted(cell.tags),
-            outputs=cell.outputs if outputs and cell.cell_type == "code" else None,
-        )
+        return cell_info(place, cell, outputs=outputs and cell.cell_type == "code")

@@ -1,33 +1,77 @@
 """The cells of a notebook of any format, for those who only read."""
 
 import json
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from pisces.errors import NotebookError
+from pisces.errors import BadCell, FileMissing, NotebookError
+from pisces.files.whole_file import FileVersion, read_whole
+from pisces.model.notebooks import NotebookCellInfo
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import Document
 from pisces.notebooks.old_formats import readable_cells, version_of
+from pisces.notebooks.outline import outline_of
 from pisces.notebooks.style import Style
 
 
 class Readable(msgspec.Struct, frozen=True):
     """A notebook as a reader sees it."""
 
+    path: str
+    """What errors call it."""
     cells: tuple[Cell, ...]
+    metadata: dict[str, Any]
+    """That of the notebook."""
     read_only: str = ""
     """Why it cannot be changed, where that is so."""
+
+
+def read_notebook(path: Path, shown: str) -> tuple[Readable, FileVersion]:
+    """Read a file; `shown` is what errors call it. Raises `NotebookError` and `FileError`."""
+    try:
+        data, version = read_whole(path)
+    except FileMissing:
+        raise NotebookError(f"Notebook not found: {shown}") from None
+    return readable(data, shown), version
 
 
 def readable(data: bytes, path: str) -> Readable:
     """The notebook in these bytes. Raises `NotebookError` for what is none, with the path."""
     try:
-        return Readable(Document.parse(data, path).cells)
+        document = Document.parse(data, path)
     except NotebookError as error:
         cells = old_cells(data)
         if cells is None:
             raise
-        return Readable(cells, error.explain())
+        metadata = outline_of(data, path).value("metadata")
+        return Readable(path, cells, metadata if isinstance(metadata, dict) else {}, error.explain())
+    return Readable(path, document.cells, document.metadata)
+
+
+def cell_info(index: int, cell: Cell, *, outputs: bool) -> NotebookCellInfo:
+    """A cell for programs. Raises `BadCell`."""
+    return NotebookCellInfo(
+        cell_index=index,
+        cell_type=cell.cell_type,
+        cell_id=cell.id,
+        cell_source=cell.source,
+        execution_count=cell.execution_count,
+        tags=sorted(cell.tags),
+        outputs=cell.outputs if outputs else None,
+    )
+
+
+@contextmanager
+def named_cell(index: int, path: str) -> Iterator[None]:
+    """Raises `NotebookError` in place of `BadCell`: what is wrong, with which cell, of which file."""
+    try:
+        yield
+    except BadCell as error:
+        raise error.in_file(path, index) from None
 
 
 def old_cells(data: bytes) -> tuple[Cell, ...] | None:

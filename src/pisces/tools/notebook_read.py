@@ -2,14 +2,13 @@
 
 import anyio
 
-from pisces.errors import FileMissing, NotebookError
-from pisces.files.whole_file import FileVersion, read_whole
+from pisces.files.version import FileVersion
 from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
 from pisces.model.results import Block, TextBlock, ToolResult
 from pisces.notebooks.addressing import place_of, places_of
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.notebook_file import NotebookFile
-from pisces.notebooks.readable import Readable, readable
+from pisces.notebooks.readable import Readable, cell_info, read_notebook
 from pisces.notebooks.shown_cells import pictures_of, shown_cell
 from pisces.output.images import for_model
 from pisces.output.notice import truncation_notice
@@ -33,16 +32,8 @@ async def read_cells(
 def _read_cells(
     services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
 ) -> tuple[ToolResult, FileVersion]:
-    found, version = _read(file)
+    found, version = read_notebook(file.path, file.shown)
     return _shown(services, params, context, found, _wanted(found.cells, params)), version
-
-
-def _read(file: NotebookFile) -> tuple[Readable, FileVersion]:
-    try:
-        data, version = read_whole(file.path)
-    except FileMissing:
-        raise NotebookError(f"Notebook not found: {file.shown}") from None
-    return readable(data, file.shown), version
 
 
 def _wanted(cells: tuple[Cell, ...], params: NotebookParams) -> range:
@@ -101,19 +92,6 @@ def _infos(found: Readable, wanted: range, *, full: bool) -> list[NotebookCellIn
     for index in wanted:
         cell = found.cells[index]
         room -= len(cell.raw)
-        infos.append(_info(index, cell, full=room >= 0))
+        flawed = NotebookCellInfo(cell_index=index, cell_type="invalid")
+        infos.append(flawed if cell.flaw else cell_info(index, cell, outputs=room >= 0))
     return infos
-
-
-def _info(index: int, cell: Cell, *, full: bool) -> NotebookCellInfo:
-    if cell.flaw:
-        return NotebookCellInfo(cell_index=index, cell_type="invalid")
-    return NotebookCellInfo(
-        cell_index=index,
-        cell_type=cell.cell_type,
-        cell_id=cell.id,
-        cell_source=cell.source,
-        execution_count=cell.execution_count,
-        tags=sorted(cell.tags),
-        outputs=cell.outputs if full else None,
-    )

@@ -10,7 +10,7 @@ from pisces.notebooks.readable import old_cells, readable
 V3 = {
     "nbformat": 3,
     "nbformat_minor": 0,
-    "metadata": {},
+    "metadata": {"name": "old"},
     "worksheets": [
         {
             "cells": [
@@ -34,7 +34,7 @@ def test_a_notebook_of_today_can_be_read_and_changed(mark: bytes) -> None:
 def test_an_old_one_can_be_read_and_says_why_it_cannot_be_changed(mark: bytes) -> None:
     found = readable(mark + json.dumps(V3).encode(), "p")
     assert [(cell.cell_type, cell.source) for cell in found.cells] == [("markdown", "## title"), ("code", "1\n2")]
-    assert found.cells[1].execution_count == 5
+    assert (found.cells[1].execution_count, found.metadata) == (5, {"name": "old"})
     assert found.read_only.startswith("The notebook is in nbformat 3, which is too old to be changed: p\n")
 
 
