@@ -122,6 +122,18 @@ async def test_with_keep_going_the_others_run_too(runtime: Runtime, tmp_path: Pa
     assert [outputs_in(file, index)[0].get("ename") for index in range(3)] == ["ZeroDivisionError", None, "NameError"]
 
 
+async def test_of_very_many_cells_the_first_are_named_and_the_others_counted(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", *[code(source) for source in ["1 / 0", *["x"] * 999, *[""] * 999]])
+    result = await ask(runtime, "run_all", file)
+    assert f"\nNot run: {', '.join(f'cell {index}' for index in range(1, 21))} and 979 more.\n" in result.text
+    assert "cell 1018 (empty), cell 1019 (empty) and 979 more.\n" in result.text
+    found = run_details(result)
+    assert (len(found.not_run), len(found.skipped)) == (999, 999)
+    file = written(tmp_path / "b.ipynb", *[code("1 / 0")] * 22)
+    result = await ask(runtime, "run_all", file, keep_going=True)
+    assert "\nCell 19 failed (exit code 1).\n2 more failed.\nRan 22 cells; " in result.text
+
+
 async def test_an_exception_that_is_expected_is_no_failure(runtime: Runtime, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("1 / 0", tags=["raises-exception"]), code("print('after')"))
     result = await ask(runtime, "run_all", file)

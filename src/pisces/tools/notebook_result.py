@@ -1,6 +1,7 @@
 """What is said of a run of cells of a notebook, beside what the cells said themselves."""
 
 from collections.abc import Sequence
+from typing import Final
 
 from msgspec.structs import asdict
 
@@ -11,6 +12,9 @@ from pisces.notebooks.outputs_writer import OutputsWriter
 from pisces.notebooks.run_plan import MAY_FAIL, RunPlan
 from pisces.sessions.report import RunReport
 from pisces.tools.notebook_params import NotebookParams
+
+_NAMED: Final = 20
+"""How many cells a sentence names: the details have all of them."""
 
 
 class RunWords:
@@ -57,11 +61,10 @@ class RunWords:
     def _failed(self, report: RunReport) -> list[str]:
         failed = [record for record in report.records if record.status == "error"]
         expected = [record for record in failed if record.index in report.expected]
-        sentences = [
-            f"{_capital(record.called)} failed (exit code {record.exit_code})."
-            for record in failed
-            if record not in expected
-        ]
+        others = [record for record in failed if record.index not in report.expected]
+        sentences = [f"{_capital(record.called)} failed (exit code {record.exit_code})." for record in others[:_NAMED]]
+        if len(others) > _NAMED:
+            sentences.append(f"{len(others) - _NAMED} more failed.")
         if expected:
             sentences.append(f"Failed as expected ({MAY_FAIL}): {_names(expected)}.")
         return sentences
@@ -76,13 +79,13 @@ class RunWords:
 
     def _skipped(self) -> list[str]:
         skipped = [f"cell {place} ({why})" for place, why in self.plan.skipped.items()]
-        return [f"Skipped: {', '.join(skipped)}."] if skipped else []
+        return [f"Skipped: {_listed(skipped)}."] if skipped else []
 
     def _where(self) -> list[str]:
         if self._failure:
             return [f"The outputs could not be written to {self._params.notebook_path}: {self._failure}"]
         if self._lost:
-            lost = ", ".join(f"cell {place}" for place in self._lost)
+            lost = _listed([f"cell {place}" for place in self._lost])
             why = "which somebody changed or removed while it ran"
             return [f"Not written to {self._params.notebook_path}: the outputs of {lost}, {why}."]
         ran = [record for record in self.plan.records if record.status != "pending"]
@@ -102,7 +105,12 @@ class RunWords:
 
 
 def _names(records: Sequence[CellRecord]) -> str:
-    return ", ".join(record.called for record in records)
+    return _listed([record.called for record in records])
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _NAMED
+    return ", ".join(names) if more <= 0 else f"{', '.join(names[:_NAMED])} and {more} more"
 
 
 def _capital(sentence: str) -> str:
