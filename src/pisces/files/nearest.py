@@ -18,7 +18,13 @@ _WORD: Final = re.compile(r"\w+")
 
 
 def why_not_found(text: str, wanted: str) -> str:
-    """A sentence or two, with the lines that were perhaps meant. It takes well under a second, whatever the text."""
+    """A sentence or two, with the lines that were perhaps meant. It takes well under a second, whatever the text.
+
+    The text is that of the file with `�` in place of bytes that are no UTF-8.
+    """
+    if (found := text.find(wanted)) >= 0:  # In the text, and not in the bytes that it was decoded from.
+        line = text.count("\n", 0, found) + 1
+        return f"At line {line} `�` stands for bytes that are no UTF-8: only what is around them can be replaced."
     plain = _one_line_end(text)
     sought = _one_line_end(wanted)
     if (found := plain.find(sought)) >= 0:

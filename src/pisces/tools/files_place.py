@@ -2,6 +2,7 @@
 
 import os
 from pathlib import Path
+from typing import Final
 
 import msgspec
 
@@ -9,6 +10,9 @@ from pisces.errors import InvalidCall
 from pisces.files.line_window import Limits
 from pisces.files.selector import Selection, split_selector
 from pisces.tools.base import Services
+
+ARTIFACT: Final = "artifact://"
+"""How an address begins that is no path: that of an output that is kept."""
 
 
 class FilePlace(msgspec.Struct, frozen=True):
@@ -33,7 +37,11 @@ def place_of(services: Services, given: str) -> FilePlace:
 
 
 def whole_place_of(services: Services, given: str, tool: str) -> FilePlace:
-    """The file of a path to write to. Raises `InvalidCall` for one that selects lines."""
+    """The file of a path to write to. Raises `InvalidCall` for one that selects lines, and for an artifact."""
+    if given.startswith(ARTIFACT):
+        raise InvalidCall(
+            f"`{tool}` cannot change {given}: artifacts are kept as they were made; give the path of a file"
+        )
     place = place_of(services, given)
     if place.selection.lines:
         raise InvalidCall(f"`{tool}` takes a file without a selection of lines: give `{place.given}`, not `{given}`")

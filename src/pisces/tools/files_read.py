@@ -19,11 +19,10 @@ from pisces.output.notice import format_size
 from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.files_notebook import TextView, view_of
 from pisces.tools.files_params import ReadParams
-from pisces.tools.files_place import FilePlace, limits_of, place_of
+from pisces.tools.files_place import ARTIFACT, FilePlace, limits_of, place_of
 from pisces.tools.schema import parse_params
 from pisces.tools.session_output import GoingOn, OutputPart, artifact_output
 
-_ARTIFACT: Final = "artifact://"
 _LARGEST_PICTURE: Final = 64 * 1024 * 1024
 
 
@@ -31,7 +30,7 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
     """Read what was asked for. Raises `InvalidCall` for wrong parameters; what cannot be read is in the result."""
     parsed = parse_params(params, ReadParams)
     try:
-        if parsed.path.startswith(_ARTIFACT):
+        if parsed.path.startswith(ARTIFACT):
             return await _artifact(services, parsed.path)
         return await anyio.to_thread.run_sync(_file, services, parsed.path, context.owner)
     except InvalidCall:
@@ -43,10 +42,10 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
 async def _artifact(services: Services, address: str) -> ToolResult:
     number = parse_uri(address).id
     going_on = GoingOn(
-        f"go on with: read {_ARTIFACT}{number}:{{lines}}", "search in it with the session tool, or open its file"
+        f"go on with: read {ARTIFACT}{number}:{{lines}}", "search in it with the session tool, or open its file"
     )
     found = await artifact_output(services, address, OutputPart(None, None), going_on=going_on)
-    details = ReadDetails(path=f"{_ARTIFACT}{number}", kind="artifact", artifact_id=number)
+    details = ReadDetails(path=f"{ARTIFACT}{number}", kind="artifact", artifact_id=number)
     return ToolResult(content=found.content, details=details)
 
 

@@ -15,7 +15,7 @@ def edit(data: bytes | str, old: str, new: str, *, every: bool = False) -> bytes
     return replaced(raw, "a.txt", old, new, every=every).data
 
 
-def refusal(data: str, old: str, new: str = "new") -> str:
+def refusal(data: bytes | str, old: str, new: str = "new") -> str:
     with pytest.raises(FileError) as caught:
         edit(data, old, new)
     return caught.value.explain()
@@ -72,6 +72,11 @@ def test_a_difference_of_white_space_alone_is_told() -> None:
 
 def test_a_difference_of_line_ends_alone_is_told() -> None:
     assert "It is at line 2 with other line ends" in refusal("a\nb\nc\n", "b\r\nc")
+
+
+def test_what_stands_for_bytes_that_are_no_text_is_not_taken_for_line_ends() -> None:
+    told = refusal(b"a\nb \xff\n", "b \ufffd")
+    assert "At line 2 `\ufffd` stands for bytes that are no UTF-8" in told
 
 
 def test_looking_for_the_nearest_line_is_bounded() -> None:

@@ -44,6 +44,8 @@ def names(folder: Path) -> list[str]:
         ("write", {"path": "a", "content": 1}, "Wrong value for `content`"),
         ("write", {"path": "a", "content": "x\ud800"}, "character 1 is half of a surrogate pair"),
         ("write", {"path": "a:1-2", "content": "x"}, "give `a`, not `a:1-2`"),
+        ("write", {"path": "artifact://1", "content": "x"}, "artifacts are kept as they were made"),
+        ("edit", {"path": "artifact://1", "old_text": "x", "new_text": "y"}, "artifacts are kept as they were made"),
         ("edit", {"path": "a", "old_text": "x"}, "missing required field `new_text`"),
         ("edit", {"path": "a", "old_text": "", "new_text": "x"}, "`old_text` is empty"),
         ("edit", {"path": "a", "old_text": "x", "new_text": "x"}, "there is nothing to change"),
