@@ -61,6 +61,12 @@ def test_a_file_that_is_no_text_is_told(pisces: Command, tmp_path: Path) -> None
     assert "UTF-8" in done.stderr
 
 
+def test_code_that_is_no_text_is_told(pisces: Command) -> None:
+    done = pisces("run", "--json", "-c", os.fsdecode(b"x = '\xff'"))
+    assert (done.stdout, done.returncode) == ("", 2)
+    assert "What -c gives is not UTF-8, from character 5 on." in done.stderr
+
+
 def test_a_wrong_setting_is_told_before_anything_runs(pisces: Command) -> None:
     done = pisces("run", "-c", "print('ran')", variables={"PI_SET__python__kernelMode": "sometimes"})
     assert (done.stdout, done.returncode) == ("", 2)

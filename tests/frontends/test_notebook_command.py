@@ -1,6 +1,7 @@
 """`pisces notebook`: what changes in the file, what is printed, and what it exits with. No kernel is started."""
 
 import json
+import os
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,13 @@ def test_what_cannot_be_done_is_told_and_changes_nothing(
     assert done.returncode == exit_code
     assert words.replace("{}", str(notebook)) in done.stderr
     assert (done.stdout, notebook.read_bytes()) == ("", before)
+
+
+def test_a_source_that_is_no_text_is_told_and_changes_nothing(pisces: Command, notebook: Path) -> None:
+    before = notebook.read_bytes()
+    done = pisces("notebook", "edit", str(notebook), "0", "-c", os.fsdecode(b"x = '\xff'"))
+    assert (done.returncode, notebook.read_bytes()) == (2, before)
+    assert "What -c gives is not UTF-8, from character 5 on." in done.stderr
 
 
 def test_settings_that_keep_the_tool_from_agents_do_not_keep_the_command_from_people(

@@ -19,6 +19,7 @@ def given_content(code: str | None, file: str | None, dash: str | None) -> str |
     if sum(given is not None for given in (code, file, dash)) > 1:
         raise click.UsageError("The source was given twice: give one of -c, --file and -.")
     if code is not None:
+        _check_utf8(code)
         return code
     if file is not None and file != _STANDARD_INPUT:
         return _decoded(_read(file), file)
@@ -41,6 +42,13 @@ def _read(file: str) -> bytes:
             return opened.read()
     except OSError as error:
         raise click.UsageError(f"Cannot read {file}: {os.strerror(error.errno or 0)}.") from error
+
+
+def _check_utf8(code: str) -> None:
+    try:
+        code.encode("utf-8")
+    except UnicodeEncodeError as error:  # Python keeps the bytes of an argument that are none as halves of surrogates.
+        raise click.UsageError(f"What -c gives is not UTF-8, from character {error.start} on.") from error
 
 
 def _decoded(content: bytes, name: str) -> str:

@@ -17,7 +17,7 @@ def read_cells(file: str | None, codes: Sequence[str]) -> list[Cell]:
     if codes:
         if file is not None:
             raise InvalidCall(f"Both a file ({file}) and -c were given.", hint="Give one of them.")
-        return [Cell(code) for code in codes]
+        return [Cell(_checked(code)) for code in codes]
     if file is None and sys.stdin is not None and sys.stdin.isatty():
         raise InvalidCall("There is nothing to run.", hint=_WAYS)
     if file is None or file == _STANDARD_INPUT:
@@ -28,6 +28,14 @@ def read_cells(file: str | None, codes: Sequence[str]) -> list[Cell]:
     if not cells:
         raise InvalidCall(f"There is no code in {name}.", hint=_WAYS)
     return cells
+
+
+def _checked(code: str) -> str:
+    try:
+        code.encode("utf-8")
+    except UnicodeEncodeError as error:  # Python keeps the bytes of an argument that are none as halves of surrogates.
+        raise InvalidCall(f"What -c gives is not UTF-8, from character {error.start} on.", hint="Use UTF-8.") from error
+    return code
 
 
 def _read(file: str) -> bytes:
