@@ -62,4 +62,4 @@ def absolute(services: Services, given: str) -> Path:
     try:
         return Path(services.cwd, Path(given).expanduser())
     except RuntimeError as error:
-        raise InvalidCall(f"Wrong value for `path`: {given!r} cannot be the path of a file ({error})") from None
+        raise InvalidCall(f"{given!r} cannot be the path of a file ({error})") from None
