@@ -241,6 +241,18 @@ def test_a_cell_that_changed_meanwhile_is_not_written_over_and_the_text_is_kept(
     assert kept.read_text(encoding="utf-8") == "ours()\n"
 
 
+def test_a_text_that_is_no_utf_8_is_kept(
+    pisces: Command, notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    set_editor(monkeypatch, tmp_path, "path.write_text('# Größe\\n', encoding='latin-1')")
+    before = state_of(notebook)
+    shown, exit_code = at_terminal(pisces, "notebook", "edit", str(notebook), "1", width=300)
+    assert (exit_code, state_of(notebook)) == (1, before)
+    (kept,) = (tmp_path / "temporary").rglob("cell-1.py")
+    assert f"Your text is in {kept}" in shown
+    assert kept.read_text(encoding="latin-1") == "# Größe\n"
+
+
 def test_a_new_cell_is_written_in_the_users_editor(
     pisces: Command, notebook: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

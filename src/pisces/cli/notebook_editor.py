@@ -58,8 +58,14 @@ class EditedText:
             raise PiscesError(f"The editor {command[0]!r} ended with exit code {code}: nothing was changed.")
         try:
             text = self.path.read_bytes().decode(_ENCODING, "surrogatepass")
-        except (OSError, UnicodeDecodeError) as error:
+        except OSError as error:
             raise PiscesError(f"What the editor wrote cannot be read: {error}.") from error
+        except UnicodeDecodeError as error:
+            self._edited = True
+            raise PiscesError(
+                f"What the editor wrote is not UTF-8: {error}.",
+                hint=f"Nothing was written. Your text is in {self.path}",
+            ) from error
         text = text.removesuffix("\n")
         self._edited = text != self._text
         return text
