@@ -260,3 +260,15 @@ def test_a_new_cell_is_written_in_the_users_editor(
     shown, exit_code = at_terminal(pisces, "notebook", "insert", str(notebook), "--after", "intro")
     assert (shown, exit_code) == ("Inserted code cell at position 1. Notebook now has 4 cells.\n", 0)
     assert cells_in(notebook)[1]["source"] == ["new"]
+
+
+def test_a_cell_that_no_notebook_can_have_is_named_and_the_others_are_shown_and_compared(
+    pisces: Command, tmp_path: Path
+) -> None:
+    file = tmp_path / "broken.ipynb"
+    file.write_text(json.dumps({"cells": [5, code("x = 1")], "nbformat": 4, "metadata": {}}), encoding="utf-8")
+    shown = pisces("notebook", "show", str(file))
+    assert (shown.returncode, "[a cell that is no object]" in shown.stdout, "x = 1" in shown.stdout) == (0, True, True)
+    other = written(tmp_path / "b.ipynb", code("x = 1"), minor=4)
+    compared = pisces("notebook", "diff", str(file), str(other))
+    assert (compared.returncode, "cell 0 (invalid): removed" in compared.stdout) == (1, True)

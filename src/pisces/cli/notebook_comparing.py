@@ -14,7 +14,7 @@ from pisces.cli.main import OUTPUT_CLOSED
 from pisces.errors import PiscesError
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.compare import CellChange, CellLike, compare
-from pisces.notebooks.readable import named_cell, read_notebook
+from pisces.notebooks.readable import read_notebook
 from pisces.render.difference import difference_lines
 from pisces.render.screen import Screen
 
@@ -50,20 +50,22 @@ def compare_notebooks(old: str, new: str, *, as_json: bool) -> int:
 
 def _cells(path: str) -> list[CellLike]:
     found, _ = read_notebook(Path(path), path)
-    return [_cell(cell, index, path) for index, cell in enumerate(found.cells)]
+    return [_cell(cell, index) for index, cell in enumerate(found.cells)]
 
 
-def _cell(cell: Cell, index: int, path: str) -> CellLike:
-    with named_cell(index, path):
-        metadata = cell.get("metadata", {})
-        return CellLike(
-            index=index,
-            id=cell.id,
-            cell_type=cell.cell_type,
-            source=cell.source,
-            metadata=metadata if isinstance(metadata, dict) else {},
-            outputs=cell.outputs if cell.cell_type == "code" else [],
-        )
+def _cell(cell: Cell, index: int) -> CellLike:
+    if cell.flaw:  # What no notebook can have is compared as it stands in the file.
+        raw = bytes(cell.raw).decode("utf-8")
+        return CellLike(index=index, id=None, cell_type="invalid", source=raw)
+    metadata = cell.get("metadata", {})
+    return CellLike(
+        index=index,
+        id=cell.id,
+        cell_type=cell.cell_type,
+        source=cell.source,
+        metadata=metadata if isinstance(metadata, dict) else {},
+        outputs=cell.outputs if cell.cell_type == "code" else [],
+    )
 
 
 def _as_json(old: str, new: str, changes: Sequence[CellChange]) -> str:

@@ -12,9 +12,8 @@ from pisces.cli.blocking_output import BlockingOutput
 from pisces.cli.json_text import json_line
 from pisces.cli.main import OUTPUT_CLOSED
 from pisces.cli.notebook_cells import some_cells
-from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
-from pisces.notebooks.cell import Cell
-from pisces.notebooks.readable import Readable, cell_info, named_cell, read_notebook
+from pisces.model.notebooks import NotebookDetails
+from pisces.notebooks.readable import Readable, cell_info, read_notebook
 from pisces.render.blocks import Block, blocks_of, language_of
 from pisces.render.plain import PlainPainter
 from pisces.render.screen import Pictures, Screen
@@ -55,9 +54,7 @@ def _show(seen: Readable, places: range, look: Look, output: BlockingOutput) -> 
     paint = _painting(output, screen, None if look.full else _MOST_LINES)
     language = language_of(seen.metadata)
     for place in places:
-        with named_cell(place, seen.path):
-            blocks = list(blocks_of(place, seen.cells[place], language=language, outputs=look.outputs))
-        paint(blocks)
+        paint(list(blocks_of(place, seen.cells[place], language=language, outputs=look.outputs)))
         output.write("\n" if place != places[-1] else "")
         if output.closed:
             return
@@ -87,11 +84,6 @@ def _as_json(seen: Readable, places: range, look: Look) -> str:
         action="read",
         notebook_path=seen.path,
         total_cells=len(seen.cells),
-        cells=[_info(place, seen.cells[place], seen.path, outputs=look.outputs) for place in places],
+        cells=[cell_info(place, seen.cells[place], outputs=look.outputs) for place in places],
     )
     return json_line(details)
-
-
-def _info(place: int, cell: Cell, path: str, *, outputs: bool) -> NotebookCellInfo:
-    with named_cell(place, path):
-        return cell_info(place, cell, outputs=outputs and cell.cell_type == "code")

@@ -54,7 +54,7 @@ class _RunningCells:
             abort=abort,
             read_with=READ_WITH,
             keep_going=self._wanted.keep_going,
-            auto_background=False,
+            lasting=False,
         )
         refusal: InvalidCall | None = None
         async with runtime:

@@ -1,14 +1,12 @@
 """The cells of a notebook of any format, for those who only read."""
 
 import json
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from pisces.errors import BadCell, FileMissing, NotebookError
+from pisces.errors import FileMissing, NotebookError
 from pisces.files.whole_file import FileVersion, read_whole
 from pisces.model.notebooks import NotebookCellInfo
 from pisces.notebooks.cell import Cell
@@ -53,7 +51,9 @@ def readable(data: bytes, path: str) -> Readable:
 
 
 def cell_info(index: int, cell: Cell, *, outputs: bool) -> NotebookCellInfo:
-    """A cell for programs. Raises `BadCell`."""
+    """A cell for programs; of one that no notebook can have, only that."""
+    if cell.flaw:
+        return NotebookCellInfo(cell_index=index, cell_type="invalid")
     return NotebookCellInfo(
         cell_index=index,
         cell_type=cell.cell_type,
@@ -61,17 +61,8 @@ def cell_info(index: int, cell: Cell, *, outputs: bool) -> NotebookCellInfo:
         cell_source=cell.source,
         execution_count=cell.execution_count,
         tags=sorted(cell.tags),
-        outputs=cell.outputs if outputs else None,
+        outputs=cell.outputs if outputs and cell.cell_type == "code" else None,
     )
-
-
-@contextmanager
-def named_cell(index: int, path: str) -> Iterator[None]:
-    """Raises `NotebookError` in place of `BadCell`: what is wrong, with which cell, of which file."""
-    try:
-        yield
-    except BadCell as error:
-        raise error.in_file(path, index) from None
 
 
 def old_cells(data: bytes) -> tuple[Cell, ...] | None:

@@ -6,6 +6,7 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from pisces.errors import BadCell
 from pisces.model.mime import JPEG, JSON, PNG, TEXT_HTML, TEXT_MARKDOWN, TEXT_PLAIN
 from pisces.notebooks.cell import Cell
 from pisces.output import images
@@ -97,13 +98,14 @@ def language_of(metadata: Any) -> str:
 
 
 def blocks_of(index: int, cell: Cell, *, language: str, outputs: bool) -> Iterator[Block]:
-    """The blocks of a cell, in order; one of a type that is not known is shown as it is.
-
-    Raises `NotebookError` for what is no cell.
-    """
-    kind = clean(str(cell.get("cell_type")))
+    """The blocks of a cell, in order; one of a type that is not known is shown as it is, and what is none is named."""
+    try:
+        kind, source = clean(str(cell.get("cell_type"))), clean(cell.source)
+    except BadCell as error:
+        yield Heading(index, ("invalid",))
+        yield Remark(f"[{clean(str(error))}]")
+        return
     yield Heading(index, tuple(_facts(cell, kind)))
-    source = clean(cell.source)
     yield Markdown(source) if kind == "markdown" else Code(source, language if kind == "code" else "")
     if outputs and kind == "code":
         for output in cell.outputs:

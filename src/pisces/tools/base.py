@@ -53,8 +53,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Run the cells after a failed one too."""
     durable: bool = False
     """Whether the session is to outlive this process, where its kernel can."""
-    auto_background: bool = True
-    """Let `python.autoBackgroundMs` send the call to the background; False where the runtime ends with the call."""
+    lasting: bool = True
+    """Whether anything can be called after this call; False where the runtime ends with it, and would end a job."""
 
 
 class Tool(Protocol):

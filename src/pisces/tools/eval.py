@@ -5,27 +5,19 @@ from functools import partial
 from typing import Any
 
 from pisces.model.results import ToolResult
-from pisces.tools.base import CallContext, Services
+from pisces.tools.base import CallContext
 from pisces.tools.cell_call import CellCall, one_off_name, with_refusals_told
 from pisces.tools.eval_call import EvalCall
 from pisces.tools.eval_params import EvalParams, check, deadline_of, records_of
-from pisces.tools.prompt import prompt
+from pisces.tools.prompt import PromptedTool
 from pisces.tools.python_background import unless_aborted
 from pisces.tools.schema import json_schema, parse_params
 
 
-class EvalTool:
+class EvalTool(PromptedTool):
     """Runs cells in whatever language a kernel is installed for."""
 
     name = "eval"
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    @property
-    def description(self) -> str:
-        """What a model reads before it uses the tool."""
-        return prompt(self.name)
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -92,6 +92,5 @@ def _infos(found: Readable, wanted: range, *, full: bool) -> list[NotebookCellIn
     for index in wanted:
         cell = found.cells[index]
         room -= len(cell.raw)
-        flawed = NotebookCellInfo(cell_index=index, cell_type="invalid")
-        infos.append(flawed if cell.flaw else cell_info(index, cell, outputs=room >= 0))
+        infos.append(cell_info(index, cell, outputs=room >= 0))
     return infos

@@ -111,7 +111,7 @@ class NotebookRun:
     @property
     def _stays(self) -> bool:
         """Whether anything can be called in the session after this call."""
-        return self._context.auto_background and self._services.settings.python.kernel_mode == "session"
+        return self._context.lasting and self._services.settings.python.kernel_mode == "session"
 
     def _timeout(self, cells: int, *, attended: bool) -> float:
         most = self._services.settings.python.max_timeout
@@ -120,7 +120,7 @@ class NotebookRun:
 
     def _folder(self, seat: Seat) -> str | None:
         """Where the notebook is, as in Jupyter; the folders of a server elsewhere are not ours."""
-        return None if seat.choice.name == "external" else str(self._file.path.resolve().parent)
+        return None if seat.choice.name == "external" else str(self._file.path.parent.resolve())
 
     def _nothing_to_run(self, document: Document, plan: RunPlan) -> ToolResult:
         params = self._params

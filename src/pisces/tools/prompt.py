@@ -2,6 +2,22 @@
 
 from functools import cache
 
+from pisces.tools.base import Services
+
+
+class PromptedTool:
+    """What all tools are made of: a name, what the runtime lends them, and the text of their name."""
+
+    name = ""
+
+    def __init__(self, services: Services) -> None:
+        self._services = services
+
+    @property
+    def description(self) -> str:
+        """What a model reads before it uses the tool."""
+        return prompt(self.name)
+
 
 @cache
 def prompt(tool: str) -> str:

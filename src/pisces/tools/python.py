@@ -7,9 +7,9 @@ from typing import Any
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
 from pisces.sessions.report import pending_records
-from pisces.tools.base import CallContext, Services
+from pisces.tools.base import CallContext
 from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name, with_refusals_told
-from pisces.tools.prompt import prompt
+from pisces.tools.prompt import PromptedTool
 from pisces.tools.python_background import Attendance, unless_aborted
 from pisces.tools.python_call import CallInSession
 from pisces.tools.python_params import MIN_TIMEOUT, PythonParams, cells_of, folder_of, seconds_of
@@ -22,18 +22,10 @@ __all__ = ["DEFAULT_SESSION", "DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
 DEFAULT_TIMEOUT = 30.0
 
 
-class PythonTool:
+class PythonTool(PromptedTool):
     """Runs Python that remembers."""
 
     name = "python"
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    @property
-    def description(self) -> str:
-        """What a model reads before it uses the tool."""
-        return prompt(self.name)
 
     @property
     def schema(self) -> Mapping[str, Any]:

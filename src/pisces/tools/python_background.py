@@ -73,7 +73,7 @@ class Attendance:
     def of(cls, services: Services, context: CallContext, *, background: bool) -> "Attendance":
         """As the call, and the settings, want it."""
         milliseconds = services.settings.python.auto_background_ms
-        patience = milliseconds / 1000 if milliseconds and context.auto_background else None
+        patience = milliseconds / 1000 if milliseconds and context.lasting else None
         return cls(services, context, 0.0 if background else patience)
 
     async def carry_out(self, call: CallInSession, kernel: str | None) -> ToolResult:

@@ -4,23 +4,15 @@ from collections.abc import Mapping
 from typing import Any
 
 from pisces.model.results import ToolResult
-from pisces.tools.base import CallContext, Services
-from pisces.tools.prompt import prompt
+from pisces.tools.base import CallContext
+from pisces.tools.prompt import PromptedTool
 from pisces.tools.schema import json_schema
 
 
-class ReadTool:
+class ReadTool(PromptedTool):
     """Shows what is in a file. It changes nothing."""
 
     name = "read"
-
-    def __init__(self, services: Services) -> None:
-        self._services = services
-
-    @property
-    def description(self) -> str:
-        """What a model reads before it uses the tool."""
-        return prompt(self.name)
 
     @property
     def schema(self) -> Mapping[str, Any]:

@@ -1,11 +1,13 @@
 """Notebooks of all formats can be read; those that cannot be changed say why."""
 
 import json
+from typing import Any
 
+import msgspec
 import pytest
 
 from pisces.errors import NotebookError
-from pisces.notebooks.readable import old_cells, readable
+from pisces.notebooks.readable import cell_info, old_cells, readable
 
 V3 = {
     "nbformat": 3,
@@ -20,7 +22,11 @@ V3 = {
         }
     ],
 }
-V4 = {"cells": [{"cell_type": "raw", "metadata": {}, "source": "x"}], "nbformat": 4, "nbformat_minor": 0}
+V4: dict[str, Any] = {
+    "cells": [{"cell_type": "raw", "metadata": {}, "source": "x"}],
+    "nbformat": 4,
+    "nbformat_minor": 0,
+}
 
 
 @pytest.mark.parametrize("mark", [b"", b"\xef\xbb\xbf"], ids=["plain", "with a mark"])
@@ -52,3 +58,12 @@ def test_an_old_one_can_be_read_and_says_why_it_cannot_be_changed(mark: bytes) -
 def test_what_is_no_notebook_is_told(data: bytes, message: str) -> None:
     with pytest.raises(NotebookError, match=message):
         readable(data, "p")
+
+
+def test_of_what_no_notebook_can_have_programs_hear_only_that() -> None:
+    found = readable(json.dumps({"cells": [5, V4["cells"][0]], "nbformat": 4}).encode(), "p")
+    infos = [cell_info(index, cell, outputs=True) for index, cell in enumerate(found.cells)]
+    assert msgspec.to_builtins(infos) == [
+        {"cell_index": 0, "cell_type": "invalid"},
+        {"cell_index": 1, "cell_type": "raw", "cell_source": "x"},
+    ]

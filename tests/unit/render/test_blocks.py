@@ -4,7 +4,6 @@ from typing import Any
 
 import pytest
 
-from pisces.errors import NotebookError
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.style import Style
 from pisces.render.blocks import (
@@ -68,9 +67,9 @@ def test_sources_ids_and_tags_are_cleaned_of_terminal_control() -> None:
     assert blocks(made) == [Heading(3, ("code", "[]", "id ab", "tagged t")), Code("y", "python")]
 
 
-def test_what_is_no_cell_is_refused() -> None:
-    with pytest.raises(NotebookError):
-        blocks(cell(cell_type="code", source=7))
+def test_what_is_no_cell_is_named() -> None:
+    blocks = list(blocks_of(3, Cell(b"5", Style()), language="python", outputs=True))
+    assert blocks == [Heading(3, ("invalid",)), Remark("[a cell that is no object]")]
 
 
 def test_a_table_stays_a_table_with_the_text_of_its_maker_beside_it() -> None:

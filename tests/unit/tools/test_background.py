@@ -129,7 +129,7 @@ async def test_a_caller_that_stays_is_not_sent_away(tmp_path: Path) -> None:
 
     script: Script = {"slow": [WaitForInterrupt()]}
     async with scripted_runtime(script, tmp_path, auto_background_ms=10) as runtime:
-        context = CallContext(auto_background=False)
+        context = CallContext(lasting=False)
         result = await runtime.tool("python", {"code": "slow", "timeout": 1}, context=context)
     assert details(result).outcome == "timeout"
 
