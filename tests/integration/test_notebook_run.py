@@ -212,6 +212,17 @@ async def test_the_folder_of_the_notebook_is_where_its_cells_work(runtime: Runti
     assert text_in(file, 0) == f"{tmp_path / 'elsewhere'}\n"
 
 
+async def test_a_link_to_a_notebook_works_in_the_folder_of_the_link_as_in_jupyter(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "shared" / "a.ipynb", code("import os\nprint(os.getcwd())"))
+    (tmp_path / "project").mkdir()
+    link = tmp_path / "project" / "b.ipynb"
+    link.symlink_to(file)
+    await ask(runtime, "run_all", link)
+    assert text_in(file, 0) == f"{tmp_path / 'project'}\n"
+
+
 async def test_displays_are_updated_in_this_cell_and_in_earlier_ones(ipython: Runtime, tmp_path: Path) -> None:
     file = written(
         tmp_path / "a.ipynb",
