@@ -1,10 +1,11 @@
-"""Stopping `pisces run`: by Ctrl+C, by SIGTERM, or because nobody reads its output any more."""
+"""Stopping `pisces run`: by Ctrl+C, by SIGTERM, with its terminal, or because nobody reads its output any more."""
 
 import os
 import signal
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import pytest
 
@@ -36,7 +37,7 @@ def begun(pisces: Command, code: str, *options: str) -> Iterator["subprocess.Pop
         process.communicate()
 
 
-@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+@pytest.mark.parametrize(("number", "exit_code"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)])
 def test_a_signal_interrupts_the_cell_and_shows_the_result(
     pisces: Command, number: signal.Signals, exit_code: int
 ) -> None:
@@ -47,6 +48,32 @@ def test_a_signal_interrupts_the_cell_and_shows_the_result(
     assert b"KeyboardInterrupt" in output
     assert b"Command was interrupted" in errors
     assert b"Traceback" not in errors
+
+
+def test_a_terminal_that_is_closed_tells_so_twice_and_the_result_is_still_made(pisces: Command) -> None:
+    with begun(pisces, STUBBORN) as process:
+        process.send_signal(signal.SIGHUP)
+        assert process.stdout is not None
+        while process.stdout.readline() != b"ignored\n":
+            assert process.poll() is None
+        process.send_signal(signal.SIGHUP)
+        _, errors = process.communicate(timeout=PATIENCE)
+    assert process.returncode == 129
+    assert b"the kernel was killed" in errors
+
+
+def test_with_nohup_the_end_of_the_terminal_is_ignored(pisces: Command, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    waits = f"import os, time\nprint('begun', flush=True)\nwhile not os.path.exists({str(go)!r}): time.sleep(0.01)"
+    before = signal.signal(signal.SIGHUP, signal.SIG_IGN)  # A process inherits that.
+    try:
+        with begun(pisces, waits) as process:
+            process.send_signal(signal.SIGHUP)
+            go.touch()
+            process.communicate(timeout=PATIENCE)
+    finally:
+        signal.signal(signal.SIGHUP, before)
+    assert process.returncode == 0
 
 
 def test_a_second_signal_ends_at_once(pisces: Command) -> None:

@@ -1,4 +1,4 @@
-"""Ctrl+C and SIGTERM while something runs: the first asks it to stop, the second ends the command at once."""
+"""Ctrl+C, SIGTERM and the end of the terminal, while something runs: the first asks it to stop, the second ends it."""
 
 import os
 import signal
@@ -6,7 +6,7 @@ from collections.abc import Callable
 from types import FrameType, TracebackType
 from typing import Any, Self
 
-_HANDLED = (signal.SIGINT, signal.SIGTERM)
+_HANDLED = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def in_running_loop(stop: Callable[[], object]) -> Callable[[], object]:
@@ -32,11 +32,13 @@ class StopSignals:
 
     @property
     def exit_code(self) -> int | None:
-        """What the command exits with because of the signal: 130 after Ctrl+C, 143 after SIGTERM."""
+        """What the command exits with because of the signal: 130 after Ctrl+C, 143 after SIGTERM, 129 after SIGHUP."""
         return None if self.received is None else 128 + self.received
 
     def __enter__(self) -> Self:
-        self._before = {number: signal.signal(number, self._handle) for number in _HANDLED}
+        # With `nohup` the end of the terminal is ignored, and so it stays.
+        heard = [each for each in _HANDLED if each != signal.SIGHUP or signal.getsignal(each) != signal.SIG_IGN]
+        self._before = {number: signal.signal(number, self._handle) for number in heard}
         return self
 
     def __exit__(
@@ -47,6 +49,8 @@ class StopSignals:
 
     def _handle(self, number: int, frame: FrameType | None) -> None:
         if self.received is not None:
+            if number == signal.SIGHUP:  # It comes twice: from the system, and from the shell of the terminal.
+                return
             os._exit(128 + number)
         self.received = signal.Signals(number)
         self._stop()
