@@ -77,7 +77,8 @@ class CellOutputs:
     def tell_left_out(self, displays: int, place: str) -> None:
         """Say that displays are missing, if any are."""
         if displays:
-            self._text("stdout", f"\n[{displays} displays were more than {place} keeps]\n")
+            what = "1 display was" if displays == 1 else f"{displays} displays were"
+            self._text("stdout", f"\n[{what} more than {place} keeps]\n")
 
     def tell_death(self, exited: ProcessExit | None) -> None:
         """Say what no event said: that the kernel died."""

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -32,7 +32,8 @@ def parse_params(params: Mapping[str, Any], kind: type[T]) -> T:
     except msgspec.ValidationError as error:
         reason, _, path = str(error).partition(" - at `$")
         place = path.rstrip("`").lstrip(".") or "parameters"
-        expected = reason.partition(", got ")[0]
+        choices = _choices(kind, place) if reason.startswith("Invalid enum value") else []
+        expected = f"Expected one of {', '.join(choices)}" if choices else reason.partition(", got ")[0]
         raise InvalidCall(f"Wrong value for `{place}`: {expected}, got {_show(_value_at(params, place))}") from None
 
 
@@ -55,6 +56,17 @@ def check_name(place: str, name: str | None) -> None:
     """Raises `InvalidCall` for a name that would break the line it is shown on, or write to a terminal."""
     if name is not None and (not name.strip() or _CONTROL.search(name)):
         raise InvalidCall(f"Wrong value for `{place}`: a name that can be shown on one line is needed, got {name!r}")
+
+
+def _choices(kind: type[msgspec.Struct], place: str) -> list[str]:
+    """The values that a parameter can have, if they can be counted."""
+    kinds: list[Any] = [get_type_hints(kind).get(place)]
+    while kinds:
+        each = kinds.pop()
+        if get_origin(each) is Literal:
+            return [f"`{value}`" for value in get_args(each)]
+        kinds.extend(get_args(each))
+    return []
 
 
 @cache

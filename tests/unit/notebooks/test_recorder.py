@@ -209,6 +209,16 @@ def test_displays_that_are_too_many_are_counted() -> None:
     assert outputs[-1]["text"] == ["\n", "[2 displays were more than the notebook keeps]\n"]
 
 
+def test_of_a_display_that_is_too_large_the_small_parts_are_kept() -> None:
+    recorder = Recorder()
+    recorder.began(CellRecord(index=0, title="", code=""))
+    recorder.took(Display({"image/png": "A" * (33 << 20), "text/plain": "a figure"}))
+    recorder.ended(Done("ok"))
+    display, note = recorder.take_news()[0].outputs
+    assert display["data"] == {"text/plain": ["a figure"]}
+    assert note["text"] == ["\n", "[1 display was more than the notebook keeps]\n"]
+
+
 def test_of_a_display_that_is_updated_for_hours_the_last_state_is_kept() -> None:
     recorder = Recorder()
     recorder.began(CellRecord(index=0, title="", code=""))

@@ -146,6 +146,11 @@ async def test_parameters_of_another_action_and_wrong_values_are_refused(
     assert state(tmp_path) == before
 
 
+async def test_of_a_few_values_all_are_named(runtime: Runtime, file: Path) -> None:
+    result = await ask(runtime, "insert", file, content="x", cell_type="heading")
+    assert result.text == 'Error: Wrong value for `cell_type`: Expected one of `code`, `markdown`, `raw`, got "heading"'
+
+
 ACTIONS: list[Call] = [
     ("edit", {"cell_index": 0, "content": "x"}),
     ("insert", {"content": "x"}),

@@ -35,7 +35,7 @@ def told(result: ToolResult) -> SessionDetails:
     ("params", "message"),
     [
         ({}, "missing required field `action`"),
-        ({"action": "lst"}, "Invalid enum value 'lst'"),
+        ({"action": "lst"}, "Wrong value for `action`: Expected one of `list`, `checkpoint`, `restore`"),
         ({"action": "list", "sesion": "x"}, "Unknown parameter `sesion`. Did you mean `session`?"),
         ({"action": "list", "session": "x"}, "`session` does not belong to the action `list`, which takes: nothing"),
         (
