@@ -42,6 +42,6 @@ def exit_code(result: ToolResult) -> int:
 
 def from_here(interpreter: str) -> str:
     """A path that the user typed counts from the folder they are in, not from --cwd."""
-    if os.sep not in interpreter or interpreter.startswith("~"):
+    if os.sep not in interpreter or interpreter.startswith("~") or os.path.isabs(interpreter):
         return interpreter
     return os.path.join(os.getcwd(), interpreter)

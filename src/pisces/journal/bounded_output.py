@@ -78,12 +78,12 @@ class BoundedText:
 class RichRoom:
     """What of a cell's displays there is room for."""
 
-    def __init__(self, cell: int = 0, *, updates_replace: bool = False) -> None:
+    def __init__(self, cell: int = 0, *, room: int | None = None, updates_replace: bool = False) -> None:
         """With `updates_replace` an update takes the room of the one before it; a journal keeps them all."""
         self.left_out = 0
         """How many displays and statuses were too many or too large."""
         self._cell = cell
-        self._room = MAX_RICH
+        self._room = MAX_RICH if room is None else room
         self._updates: dict[str, int] | None = {} if updates_replace else None
         """By display id, how many bytes its last update takes."""
 

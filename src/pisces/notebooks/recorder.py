@@ -12,6 +12,8 @@ from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Result, St
 from pisces.notebooks.saved_outputs import as_saved
 
 _PLACE: Final = "the notebook"
+_MAX_RICH: Final = 64 << 20
+"""Bytes of displays that a cell of a notebook keeps: all of them are encoded anew at each write."""
 ArtifactId = Callable[[], str | None]
 """The id of the artifact that has all of the text, as soon as there is one."""
 
@@ -81,7 +83,7 @@ class _RecordedCell:
         self._count: int | None = None
         self._outputs = CellOutputs(displays)
         self._text = BoundedText()
-        self._rich = RichRoom(updates_replace=True)
+        self._rich = RichRoom(room=_MAX_RICH, updates_replace=True)
 
     def take(self, event: AnyEvent) -> None:
         if isinstance(event, Stream):
@@ -94,7 +96,7 @@ class _RecordedCell:
         if admitted is not None:
             self._outputs.take(admitted[0])
         if isinstance(event, ClearOutput):  # What is cleared takes no room: a progress display may go on for hours.
-            self._text, self._rich = BoundedText(), RichRoom(updates_replace=True)
+            self._text, self._rich = BoundedText(), RichRoom(room=_MAX_RICH, updates_replace=True)
 
     def end(self, done: Done) -> None:
         cut, end = self._text.finish()

@@ -202,11 +202,11 @@ def test_displays_that_are_too_many_are_counted() -> None:
     recorder = Recorder()
     recorder.began(CellRecord(index=0, title="", code=""))
     for _ in range(10):
-        recorder.took(Display({"image/png": "A" * (30 << 20)}))
+        recorder.took(Display({"image/png": "A" * (7 << 20)}))
     recorder.ended(Done("ok"))
     outputs = recorder.take_news()[0].outputs
-    assert [output["output_type"] for output in outputs] == ["display_data"] * 8 + ["stream"]
-    assert outputs[-1]["text"] == ["\n", "[2 displays were more than the notebook keeps]\n"]
+    assert [output["output_type"] for output in outputs] == ["display_data"] * 9 + ["stream"]
+    assert outputs[-1]["text"] == ["\n", "[1 display was more than the notebook keeps]\n"]
 
 
 def test_of_a_display_that_is_too_large_the_small_parts_are_kept() -> None:
@@ -235,8 +235,8 @@ def test_updates_of_many_displays_are_bounded_together() -> None:
     recorder.began(CellRecord(index=0, title="", code=""))
     for number in range(10):
         recorder.took(Display({"image/png": "A"}, display_id=f"plot {number}"))
-        recorder.took(Display({"image/png": "B" * (30 << 20)}, display_id=f"plot {number}", update=True))
+        recorder.took(Display({"image/png": "B" * (7 << 20)}, display_id=f"plot {number}", update=True))
     recorder.ended(Done("ok"))
     *displays, note = recorder.take_news()[0].outputs
-    assert [output["data"]["image/png"][0] for output in displays] == ["B"] * 8 + ["A"] * 2
-    assert note["text"] == ["\n", "[2 displays were more than the notebook keeps]\n"]
+    assert [output["data"]["image/png"][0] for output in displays] == ["B"] * 9 + ["A"]
+    assert note["text"] == ["\n", "[1 display was more than the notebook keeps]\n"]
