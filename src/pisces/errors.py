@@ -10,6 +10,7 @@ PiscesError                 has `.hint`: what to do about it
 │   └── FileChanged         somebody else has changed it since it was read; nothing was written
 ├── JournalError            a journal that cannot be read, or not be exported
 ├── NotebookError           a notebook that cannot be read, or not be changed that way
+│   ├── InvalidJson         a file that holds no JSON
 │   └── BadCell             what is wrong with one cell, as a part of a sentence: whoever knows the file names it
 ├── KernelError
 │   ├── KernelStartError    a kernel did not come up
@@ -72,6 +73,10 @@ class JournalError(PiscesError):
 
 class NotebookError(PiscesError):
     """A file that is no notebook, or a change that it does not allow; nothing was written."""
+
+
+class InvalidJson(NotebookError):
+    """A file that holds no JSON, or none yet: somebody may be writing it."""
 
 
 class BadCell(NotebookError):

@@ -212,6 +212,15 @@ async def test_the_folder_of_the_notebook_is_where_its_cells_work(runtime: Runti
     assert text_in(file, 0) == f"{tmp_path / 'elsewhere'}\n"
 
 
+async def test_a_notebook_whose_kernel_is_not_there_is_not_run_in_python(runtime: Runtime, tmp_path: Path) -> None:
+    metadata = {"kernelspec": {"name": "nope", "display_name": "R", "language": "R"}}
+    file = written(tmp_path / "a.ipynb", code("print(1)"), metadata=metadata)
+    before = state_of(file)
+    result = await ask(runtime, "run_all", file)
+    assert result.text.startswith("Error: There is no kernel for the language 'nope'. Nothing was run.\nAvailable: py")
+    assert state_of(file) == before
+
+
 async def test_a_link_to_a_notebook_works_in_the_folder_of_the_link_as_in_jupyter(
     runtime: Runtime, tmp_path: Path
 ) -> None:

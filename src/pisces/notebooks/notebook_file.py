@@ -1,6 +1,7 @@
 """A notebook on disk: read as one version of it, changed under a lock, and never half written."""
 
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import msgspec
@@ -8,6 +9,7 @@ import msgspec
 from pisces.errors import FileChanged, FileMissing, NotebookError
 from pisces.files.whole_file import FileVersion, locked, read_whole
 from pisces.notebooks.document import Document
+from pisces.notebooks.settling import once_settled
 
 Edit = Callable[[Document], Document]
 _TRIES = 10
@@ -30,6 +32,9 @@ class NotebookFile:
 
     def read(self) -> Document:
         """The notebook as it is now. Raises `NotebookError` and `FileError`."""
+        return once_settled(self.path, self._read)
+
+    def _read(self) -> Document:
         try:
             data, version = read_whole(self.path)
         except FileMissing:
@@ -44,7 +49,7 @@ class NotebookFile:
         """
         for tries_left in reversed(range(_TRIES)):
             try:
-                return self._change(edit, unless_changed_since)
+                return once_settled(self.path, partial(self._change, edit, unless_changed_since))
             except FileChanged:
                 if unless_changed_since is not None or not tries_left:
                     raise

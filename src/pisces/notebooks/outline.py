@@ -6,7 +6,7 @@ from typing import Any, Final
 
 import msgspec
 
-from pisces.errors import NotebookError
+from pisces.errors import InvalidJson, NotebookError
 from pisces.notebooks.json_spans import Span, after_comma, elements, member_at, skip_space, skip_value, value_of
 
 _BOM: Final = codecs.BOM_UTF8
@@ -86,7 +86,7 @@ def _check_text(data: bytes, path: str) -> None:
 
 def _invalid(path: str, error: Exception) -> NotebookError:
     why = "it is nested too deeply" if isinstance(error, RecursionError) else str(error)
-    return NotebookError(f"Invalid JSON in notebook: {path}", hint=f"{why[:1].upper()}{why[1:]}.")
+    return InvalidJson(f"Invalid JSON in notebook: {path}", hint=f"{why[:1].upper()}{why[1:]}.")
 
 
 def _walk(data: bytes, start: int, lengths: list[int] | None) -> Outline | None:

@@ -13,6 +13,7 @@ from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import Document
 from pisces.notebooks.old_formats import readable_cells, version_of
 from pisces.notebooks.outline import outline_of
+from pisces.notebooks.settling import once_settled
 from pisces.notebooks.style import Style
 
 
@@ -30,11 +31,15 @@ class Readable(msgspec.Struct, frozen=True):
 
 def read_notebook(path: Path, shown: str) -> tuple[Readable, FileVersion]:
     """Read a file; `shown` is what errors call it. Raises `NotebookError` and `FileError`."""
-    try:
+
+    def read() -> tuple[Readable, FileVersion]:
         data, version = read_whole(path)
+        return readable(data, shown), version
+
+    try:
+        return once_settled(path, read)
     except FileMissing:
         raise NotebookError(f"Notebook not found: {shown}") from None
-    return readable(data, shown), version
 
 
 def readable(data: bytes, path: str) -> Readable:

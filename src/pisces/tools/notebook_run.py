@@ -18,8 +18,10 @@ from pisces.notebooks.run_plan import RunPlan, kernelspec_of
 from pisces.sessions.report import RunReport
 from pisces.sessions.run import CallRun
 from pisces.sessions.session import Session
+from pisces.sessions.stop import StopSignal
 from pisces.tools.base import CallContext, Services
 from pisces.tools.cell_call import CellCall, one_off_name, with_refusals_told
+from pisces.tools.eval_languages import find_seats
 from pisces.tools.notebook_params import NotebookParams
 from pisces.tools.notebook_result import RunWords
 from pisces.tools.notebook_seen import Seen
@@ -57,7 +59,6 @@ class NotebookRun:
         attendance = Attendance.of(self._services, self._context, background=bool(self._params.background))
         deadline = Deadline.after(self._timeout(len(plan.records), attended=attendance.patience is None))
         cwd = folder_at(self._params.cwd, self._services.cwd)
-        kernel = self._params.kernel or kernelspec_of(document)
         call = CellCall(
             self._services,
             attendance.context,
@@ -69,15 +70,23 @@ class NotebookRun:
         )
 
         async def work() -> ToolResult:
-            seat = await find_seat(self._services, kernel, call.stop, deadline)
+            seat = await self._seat(document, call.stop, deadline)
             if seat is None:
                 return stopped_result(plan.records, call.stop, deadline, NO_INTERPRETER)
             words = RunWords(self._params, plan, len(document.cells))
             running = self._in_session(call, seat, words, deadline, cwd or self._folder(seat))
-            return await attendance.carry_out(running, kernel)
+            return await attendance.carry_out(running, self._params.kernel)
 
         stoppable = partial(unless_aborted, self._context.abort, call.stop.ask, work)
-        return await with_refusals_told(self._services, stoppable, kernel)
+        return await with_refusals_told(self._services, stoppable, self._params.kernel)
+
+    async def _seat(self, document: Document, stop: StopSignal, deadline: Deadline) -> Seat | None:
+        """The kernel that was asked for; else that of the notebook, where that is not in Python."""
+        spec = None if self._params.kernel else kernelspec_of(document)
+        if spec is None:
+            return await find_seat(self._services, self._params.kernel, stop, deadline)
+        seats = await find_seats(self._services, [spec], stop, deadline)
+        return None if seats is None else seats[spec]
 
     def _prepare(self) -> tuple[Document, RunPlan]:
         """The notebook as it is now, and what is to be run of it. An index means what the caller has seen."""
