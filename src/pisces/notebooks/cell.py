@@ -69,8 +69,11 @@ class Cell:
 
     @property
     def id(self) -> str | None:
-        """Its id; None where it has none."""
-        found = self._in_brief().id
+        """Its id; None where it has none. To look for one, others are asked which may be no cells at all."""
+        try:
+            found = self._in_brief().id
+        except BadCell:
+            return None
         return found if isinstance(found, str) else None
 
     @property

@@ -14,10 +14,10 @@ from pisces.notebooks.recorder import Recorder, RunState
 _INTERVAL: Final = 0.5
 _SHARE: Final = 10
 """Writing may take one part in so many of the time: a notebook of 100 MB is written less often than a small one."""
-_LAST_TRIES: Final = (0.1, 0.2, 0.4, 0.8)
+_LAST_TRIES: Final = (0.1, 0.3)
 """How long to wait before each further try at the end, where the file is no notebook for the moment.
 
-Jupyter empties a file before it writes it anew.
+Jupyter empties a file before it writes it anew. They are few, since the time of the call may be up already.
 """
 
 T = TypeVar("T")

@@ -9,7 +9,7 @@ from typing import Final, TypeVar
 from pisces.errors import InvalidJson
 
 _MOMENT: Final = 0.05
-_MOMENTS: Final = 20
+_MOMENTS: Final = 10
 _RECENT: Final = 2.0
 """A file that was last written more than so many seconds ago is as it is."""
 
@@ -19,7 +19,7 @@ T = TypeVar("T")
 def once_settled(path: Path, work: Callable[[], T]) -> T:
     """Do the work; where that fails because the file is no JSON, and was written just now, wait a moment and try again.
 
-    Raises what the last try raises. It blocks, for a second at most.
+    Raises what the last try raises. It blocks, for half a second at most.
     """
     for _ in range(_MOMENTS):
         try:

@@ -8,6 +8,7 @@ from pisces.errors import NotebookError
 from pisces.notebooks.addressing import place_for_new, place_of, places_of
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import Document
+from pisces.notebooks.style import Style
 from tests.fakes.notebooks import code, written
 
 
@@ -54,3 +55,9 @@ def test_a_range_has_both_its_ends(cells: tuple[Cell, ...]) -> None:
         places_of(cells, 1, 0, "p")
     with pytest.raises(NotebookError, match=r"^Cell index 3 out of range"):
         places_of(cells, 1, 3, "p")
+
+
+def test_a_cell_is_found_by_its_id_beside_one_that_is_none() -> None:
+    style = Style()
+    cells = [Cell(b"5", style), Cell(b'{"id": "a", "cell_type": "code", "source": ""}', style)]
+    assert place_of(cells, None, "a", "p") == 1

@@ -37,7 +37,7 @@ def test_a_notebook_that_stays_broken_is_told_as_such(half: Path, monkeypatch: p
     monkeypatch.setattr("pisces.notebooks.settling.time.sleep", pauses.append)
     with pytest.raises(InvalidJson, match=r"Invalid JSON in notebook: a\.ipynb"):
         NotebookFile(half, "a.ipynb").read()
-    assert 0 < sum(pauses) < 1.1
+    assert 0 < sum(pauses) < 0.6
 
 
 def test_a_notebook_that_has_long_been_broken_is_told_at_once(half: Path, monkeypatch: pytest.MonkeyPatch) -> None:
