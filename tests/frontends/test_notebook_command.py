@@ -232,3 +232,13 @@ def test_every_command_has_help_with_an_example(pisces: Command, command: str) -
     done = pisces("notebook", command, "--help")
     assert done.returncode == 0
     assert f"  pisces notebook {command} " in done.stdout
+
+
+def test_a_notebook_that_is_not_there_is_made_where_that_is_asked_for(pisces: Command, tmp_path: Path) -> None:
+    path = tmp_path / "new.ipynb"
+    refused = pisces("notebook", "insert", str(path), "-c", "x = 1")
+    assert (refused.returncode, path.exists()) == (1, False)
+    for source in ("x = 1", "x + 1"):
+        assert pisces("notebook", "insert", str(path), "--new", "-c", source).returncode == 0
+    assert sources_in(path) == ["x = 1", "x + 1"]
+    assert is_as_jupyter_writes_it(path)

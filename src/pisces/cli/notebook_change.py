@@ -65,6 +65,7 @@ def edit(
 @_DASH
 @click.option("--at", metavar="N", type=click.IntRange(min=0), help="The number that the new cell is to have.")
 @click.option("--after", metavar="CELL", help="The cell that it is to follow.")
+@click.option("--new", is_flag=True, help="Make the notebook, if it is not there.")
 @_CODE
 @_FILE
 @_TYPE
@@ -74,6 +75,7 @@ def insert(
     *,
     at: int | None,
     after: str | None,
+    new: bool,
     code: str | None,
     file: str | None,
     cell_type: str | None,
@@ -86,13 +88,16 @@ def insert(
       pisces notebook insert analysis.ipynb -c "df.describe()"
       pisces notebook insert analysis.ipynb --at 0 --type markdown -c "# Analysis"
       pisces notebook insert analysis.ipynb --after 4f2a91c0 --file step.py
+      pisces notebook insert new.ipynb --new -c "import pandas as pd"
     """
-    from pisces.cli.notebook_changing import at_new, change, insert_by_hand
+    from pisces.cli.notebook_changing import at_new, change, insert_by_hand, make_notebook
     from pisces.cli.notebook_content import can_edit, given_content
 
     if at is not None and after is not None:
         raise click.UsageError("Give one of --at and --after.")
     content = given_content(code, file, dash)
+    if new and (content is not None or can_edit()):
+        make_notebook(path)
     if content is not None:
         return change(path, "insert", at_new(path, at, after), content=content, cell_type=cell_type)
     if not can_edit():

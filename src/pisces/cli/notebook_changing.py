@@ -9,8 +9,9 @@ import click
 
 from pisces.cli.notebook_cells import one_cell, some_cells
 from pisces.errors import NotebookError
+from pisces.files.whole_file import locked
 from pisces.notebooks.cell import Cell
-from pisces.notebooks.document import Document
+from pisces.notebooks.document import EMPTY, Document
 from pisces.notebooks.notebook_file import CellRef, NotebookFile
 from pisces.tools.notebook_edit import edited
 from pisces.tools.notebook_params import parse
@@ -33,6 +34,13 @@ def change(path: str, action: str, where: Where, **params: Any) -> int:
     _file(path).change(make)
     click.echo(said)
     return 0
+
+
+def make_notebook(path: str) -> None:
+    """Make an empty notebook, if there is no file of that name. Raises `FileError`."""
+    with locked(Path(path)) as file:
+        if file.version is None:
+            file.replace([EMPTY])
 
 
 def at_cell(path: str, cell: str) -> Where:

@@ -10,6 +10,7 @@ from pisces.errors import FileChanged, NotebookError, PiscesError
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import CellRef, NotebookFile
 from pisces.notebooks.recorder import Recorder, RunState
+from pisces.sessions.beside import beside
 
 _INTERVAL: Final = 0.5
 _SHARE: Final = 10
@@ -42,21 +43,10 @@ class OutputsWriter:
     async def during(self, work: Callable[[], Awaitable[T]]) -> T:
         """Do the work, and write meanwhile. When this comes back, or raises, all has been written that can be."""
         try:
-            return await self._writing_meanwhile(work)
+            return await beside(self._keep_writing, work)
         finally:
             with anyio.CancelScope(shield=True):
                 await self._write_the_last()
-
-    async def _writing_meanwhile(self, work: Callable[[], Awaitable[T]]) -> T:
-        async with anyio.create_task_group() as group:
-            group.start_soon(self._keep_writing)
-            try:
-                return await work()
-            except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
-                failure = error
-            finally:
-                group.cancel_scope.cancel()
-        raise failure
 
     async def _keep_writing(self) -> None:
         pause = _INTERVAL

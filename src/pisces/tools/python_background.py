@@ -9,6 +9,7 @@ import anyio.lowlevel
 from msgspec.structs import replace
 
 from pisces.model.results import ToolResult, Update
+from pisces.sessions.beside import beside
 from pisces.sessions.jobs import Job, Jobs, Work
 from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.sessions.transcript import OutputPiece
@@ -130,16 +131,8 @@ async def unless_aborted(abort: anyio.Event | None, stop: Callable[[], None], wo
     if abort.is_set():
         stop()
 
-    async def watch(event: anyio.Event) -> None:
-        await event.wait()
+    async def watch() -> None:
+        await abort.wait()
         stop()
 
-    async with anyio.create_task_group() as group:
-        group.start_soon(watch, abort)
-        try:
-            return await work()
-        except Exception as error:  # noqa: BLE001 - raised again outside: the task group would wrap it
-            failure = error
-        finally:
-            group.cancel_scope.cancel()
-    raise failure
+    return await beside(watch, work)
