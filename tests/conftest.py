@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,6 +13,10 @@ import pytest
 from tests.environments import enterprise_interpreter, interpreter_of, jupyter_interpreter
 from tests.fakes.servers import ENTERPRISE_GATEWAY, JUPYTER_SERVER, KERNEL_GATEWAY, Server, serving
 from tests.leftovers import COOKIE, Leftovers, open_descriptors
+
+# A shell has what it starts in the background ignore these, and so would every process that a test starts.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+signal.signal(signal.SIGHUP, signal.SIG_DFL)
 
 TESTS = Path(__file__).resolve().parent
 STARTS_PROCESSES = ("contract", "faults", "frontends", "integration")

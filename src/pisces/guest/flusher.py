@@ -10,6 +10,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import io
     from collections.abc import Callable
+    from types import FrameType
 
 _FLUSH_SECONDS = 0.02
 _PARK_SECONDS = 1.0
@@ -26,6 +27,8 @@ class InterruptGuard:
         self._main = threading.get_ident()
         self._depth = 0
         self.deferred = False
+        self.whole = {InterruptGuard.__exit__.__code__}
+        """The code of functions that are guarded until they have returned: they leave the guard a moment before."""
 
     def __enter__(self) -> None:
         if threading.get_ident() == self._main:
@@ -35,9 +38,12 @@ class InterruptGuard:
         if threading.get_ident() == self._main:
             self._depth -= 1
 
-    def defers(self) -> bool:
-        """Whether an interrupt now has to wait; it is then raised later. Asked by the handler, in the main thread."""
-        self.deferred = self._depth > 0
+    def defers(self, frame: FrameType | None) -> bool:
+        """Whether an interrupt now has to wait; it is then raised later. Asked by the handler, in the main thread.
+
+        `frame` is where it came.
+        """
+        self.deferred = self._depth > 0 or (frame is not None and frame.f_code in self.whole)
         return self.deferred
 
     def raise_deferred(self) -> None:

@@ -68,7 +68,7 @@ class Interrupts:
             self._task = None
 
     def _on_signal(self, signum: int, frame: FrameType | None) -> None:
-        if not self._in_cell or self._guard.defers():
+        if not self._in_cell or self._guard.defers(frame):
             return
         self._count += 1
         task = self._task

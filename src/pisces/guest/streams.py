@@ -53,6 +53,7 @@ class OutputOrder:
     def __init__(self) -> None:
         self.lock = threading.RLock()
         self.guard = InterruptGuard()
+        self.guard.whole.add(_RawWriter.write.__code__)
         self.stdout_pipe = private_duplicate(1)
         self.stderr_pipe = private_duplicate(2)
         self.children: bool  # There may be one: then anybody may write between two writes of ours.

@@ -93,9 +93,9 @@ def test_an_interrupt_waits_until_a_write_is_accounted_for(inside: bool) -> None
 guard = streams.order.guard
 if {inside}:
     with guard:
-        print(guard.defers(), guard.deferred)
+        print(guard.defers(None), guard.deferred)
 else:
-    print(guard.defers(), guard.deferred)
+    print(guard.defers(None), guard.deferred)
 guard.deferred = False
 """
     assert joined(said_by(code)) == [("stdout", f"{inside} {inside}\n")]
@@ -104,7 +104,7 @@ guard.deferred = False
 def test_an_interrupt_that_had_to_wait_comes_with_the_next_flush() -> None:
     code = """
 caught = []
-signal.signal(signal.SIGINT, lambda *_: caught.append(1) if not streams.order.guard.defers() else None)
+signal.signal(signal.SIGINT, lambda number, frame: caught.append(1) if not streams.order.guard.defers(frame) else None)
 with streams.order.guard:
     signal.raise_signal(signal.SIGINT)
     assert not caught
