@@ -191,7 +191,7 @@ async def test_a_kernel_has_only_the_descriptors_it_should(kernel: NativeKernel)
 async def test_supervisors_that_ended_are_collected_when_another_is_asked_for(
     plain_python: str, tmp_path: Path
 ) -> None:
-    backend = NativeBackend(idle=2)  # Longer than a busy machine takes to make the first kernel, which ends no idleness.
+    backend = NativeBackend(idle=2)  # Longer than a busy machine takes to make the first kernel.
 
     async def start_and_end(name: str) -> psutil.Process:
         environment = plain_environment(**{"HOME": str(tmp_path), COOKIE: os.environ[COOKIE], "NAME": name})
