@@ -3,7 +3,6 @@
 import json
 import os
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -23,16 +22,8 @@ from tests.fakes.notebooks import (
     state_of,
     written,
 )
-from tests.fakes.runtimes import scripted_runtime
 
 STALE = "\nIts outputs are stale, from before this edit: run the cell, or clear them."
-
-
-@pytest.fixture
-async def runtime(tmp_path: Path) -> AsyncIterator[Runtime]:
-    """Nothing is run here, so there is no kernel."""
-    async with scripted_runtime({}, tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

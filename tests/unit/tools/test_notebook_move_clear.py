@@ -1,6 +1,5 @@
 """Cells are moved, and made as if they had never been run."""
 
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -19,14 +18,6 @@ from tests.fakes.notebooks import (
     state_of,
     written,
 )
-from tests.fakes.runtimes import scripted_runtime
-
-
-@pytest.fixture
-async def runtime(tmp_path: Path) -> AsyncIterator[Runtime]:
-    """Nothing is run here, so there is no kernel."""
-    async with scripted_runtime({}, tmp_path) as made:
-        yield made
 
 
 @pytest.fixture

@@ -4,7 +4,6 @@ import base64
 import io
 import json
 import re
-from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,6 @@ from pisces.model.results import ImageBlock
 from pisces.runtime import Runtime
 from tests.fakes.notebooks import ask, cells_in, code, edit_details, markdown, ran, state_of, written
 from tests.fakes.runtimes import scripted_runtime
-
-
-@pytest.fixture
-async def runtime(tmp_path: Path) -> AsyncIterator[Runtime]:
-    """Nothing is run here, so there is no kernel."""
-    async with scripted_runtime({}, tmp_path) as made:
-        yield made
 
 
 def picture(width: int = 3, height: int = 2) -> str:
