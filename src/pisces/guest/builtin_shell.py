@@ -14,6 +14,7 @@ import sys
 from _ast import Expr, Expression, PyCF_ALLOW_TOP_LEVEL_AWAIT, PyCF_ONLY_AST
 
 from . import display, figures, memory_limit
+from .given_names import GivenNames
 from .history import History
 from .outcomes import outcome_of
 from .shell_contract import CellOutcome, Channel
@@ -37,7 +38,7 @@ class BuiltinShell:
         self.namespace = namespace
         self.execution_count = 0
         self.history = History(namespace)
-        self.reserved: set[str] = set(namespace)
+        self.given = GivenNames(namespace)
         self._uncounted = 0
         self._future_flags = 0
         setattr(builtins, SHELL_NAME, self)
@@ -180,8 +181,10 @@ class BuiltinShell:
 
     def reset(self) -> None:
         """Forget all names but those of the prelude, and the cells so far; the count goes on."""
-        for name in [name for name in self.namespace if name not in self.reserved and not _is_dunder(name)]:
+        kept = self.given.of_the_shell
+        for name in [name for name in self.namespace if name not in kept and not _is_dunder(name)]:
             del self.namespace[name]
+        self.given.restore()
         self.history.clear()
 
 

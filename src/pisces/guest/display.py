@@ -23,7 +23,7 @@ __all__ = ["DisplayHandle", "bundle_of", "clear_output", "display", "install", "
 
 _ATOMS = frozenset({int, float, complex, bool, str, bytes, type(None), range})
 _CONTAINERS = frozenset({dict, list, tuple, set, frozenset})
-_SHOWN_AS_JSON = frozenset({dict, list})
+_SHOWN_AS_JSON = frozenset({dict, list, tuple})
 _METHODS = (
     ("_repr_html_", "text/html"),
     ("_repr_markdown_", "text/markdown"),
@@ -80,7 +80,7 @@ def display(
     clear: bool = False,
     **options: Any,
 ) -> DisplayHandle | None:
-    """Show objects, each in the richest forms that it has; a plain dict or list also as JSON.
+    """Show objects, each in the richest forms that it has; a plain dict, list or tuple also as JSON.
 
     With `raw` the objects are MIME bundles themselves. `display_id=True` makes an id (a text is taken as it is), and
     the handle that comes back can `update` what was shown. `clear` takes back the cell's output first.

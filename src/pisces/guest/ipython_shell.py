@@ -12,6 +12,7 @@ from IPython.core.error import UsageError
 from traitlets.config import Config
 
 from . import figures, memory_limit
+from .given_names import GivenNames
 from .ipython_shortcuts import QuickInput, QuickResult
 from .ipython_tracebacks import as_our_own, can_be_shown_by_ipython
 from .outcomes import outcome_of, without_our_frames
@@ -65,6 +66,7 @@ class _Interactive(QuickInput):
 
     system = QuickInput.system_raw  # Straight to fd 1 and fd 2; the piped one would open a terminal.
     last_traceback: list[str] | None = None
+    given: GivenNames
 
     def showtraceback(self, exc_tuple: Any = None, *args: Any, **options: Any) -> None:
         memory_limit.ease()
@@ -75,6 +77,11 @@ class _Interactive(QuickInput):
 
     def _showtraceback(self, etype: object, evalue: object, stb: Any) -> None:
         self.last_traceback = list(stb) if isinstance(stb, list) else str(stb).splitlines()
+
+    def reset(self, *args: Any, **options: Any) -> None:
+        """What `%reset` does: it empties the namespace, and the names that the kernel gave are given again."""
+        super().reset(*args, **options)  # type: ignore[no-untyped-call]  # IPython has no types.
+        self.given.restore()
 
     def enable_gui(self, gui: str | None = None) -> None:
         """What `%gui` and `%matplotlib` ask for: there is nothing to do where no windows are wanted."""
@@ -106,7 +113,9 @@ class IPythonShell:
         self._shell = shell
         self.namespace: dict[str, Any] = shell.user_ns
         self.execution_count = 0
-        self.reserved: set[str] = set()
+        self.given = GivenNames(self.namespace)
+        self.given.hide = shell.user_ns_hidden.update
+        shell.given = self.given
         figures.install()
         png = shell.display_formatter.formatters["image/png"]
         png.for_type_by_name("matplotlib.figure", "Figure", _figure_png)

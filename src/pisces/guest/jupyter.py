@@ -16,7 +16,8 @@ import warnings
 from binascii import b2a_base64
 from datetime import datetime
 
-from . import jupyter_loop, stdin
+from . import jupyter_loop, modules, prelude, stdin
+from .given_names import GivenNames
 from .json_safe import json_safe
 from .jupyter_streams import OrderedStreams, drop_nothing
 from .variables import NamespaceWatch
@@ -46,7 +47,11 @@ class Answer:
 
 def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     """Prepare the kernel of this IPython shell; `nonce` is what it is known by from now on."""
-    watch = NamespaceWatch(shell.user_ns)
+    given = GivenNames(shell.user_ns)
+    given.hide = shell.user_ns_hidden.update
+    prelude.give(given, functools.partial(_publish, shell))
+    watch = NamespaceWatch(shell.user_ns, given)
+    modules.expect(shell.user_ns, given, watch.reset)
     _state.update(nonce=nonce, watch=watch, notes=[])
     _set_variables(env)
     if cwd:
@@ -64,6 +69,7 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     _show_figures()
     _refuse_input(shell)
     _show_no_frame_of_ours(shell)
+    _give_again_after_reset(shell, given)
     _pack_anything(shell)
     shell.ask_exit = functools.partial(_leave, shell)
     warnings.filterwarnings("ignore", message="To exit: use", category=UserWarning)
@@ -149,18 +155,37 @@ def _forget_output(shell: Any) -> None:
         shell._tee = lambda channel: contextlib.nullcontext()
 
 
-def _show_no_frame_of_ours(shell: Any) -> None:
-    """The user's line asked for input, as far as the user can see. IPython hides any frame but the last."""
+def _publish(shell: Any, bundle: dict[str, Any]) -> None:
+    streams = _state.get("streams")
+    if streams is not None:
+        streams.flush()
+    shell.display_pub.publish(bundle)
 
-    def show(shell: Any, kind: Any, error: Any, traceback: Any, tb_offset: Any = None) -> None:
-        last = traceback
+
+def _show_no_frame_of_ours(shell: Any) -> None:
+    """The user's line raised, as far as the user can see: a helper is not theirs to look into."""
+    plain = shell.showtraceback
+
+    def show(exc_tuple: Any = None, *args: Any, **options: Any) -> None:
+        last = (exc_tuple or sys.exc_info())[2]
         while last is not None and last.tb_next is not None:
-            if last.tb_next.tb_frame.f_globals.get("__package__") == __package__:
+            if (last.tb_next.tb_frame.f_globals.get("__package__") or "").partition(".")[0] == __package__:
                 last.tb_next = None
             last = last.tb_next
-        shell.showtraceback((kind, error, traceback), tb_offset=tb_offset)
+        plain(exc_tuple, *args, **options)
 
-    shell.set_custom_exc((stdin.StdinNotSupported,), show)
+    shell.showtraceback = show
+
+
+def _give_again_after_reset(shell: Any, given: GivenNames) -> None:
+    """`%reset` empties the namespace; what the kernel began with is there all the same."""
+    plain = shell.reset
+
+    def reset(*args: Any, **options: Any) -> None:
+        plain(*args, **options)
+        given.restore()
+
+    shell.reset = reset
 
 
 def _leave(shell: Any, *_: Any) -> None:

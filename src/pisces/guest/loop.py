@@ -20,7 +20,7 @@ import sys
 import time
 from types import ModuleType
 
-from . import checkpoint, fork_safety, forking, memory_limit, processes, stdin
+from . import checkpoint, fork_safety, forking, memory_limit, modules, prelude, processes, stdin
 from .channel import FrameWriter
 from .descriptors import opened_high, private_duplicate
 from .interrupts import Interrupts
@@ -92,9 +92,14 @@ class KernelLoop:
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
         self._waiting: list[dict[str, Any]] = []
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
-        self._watch = NamespaceWatch(self._shell.namespace)
-        self._watch.reset()
-        self._shell.reserved = self._watch.reserved
+        given = self._shell.given
+        prelude.give(given, self._publish)
+        self._watch = NamespaceWatch(self._shell.namespace, given)
+        modules.expect(self._shell.namespace, given, self._watch.reset)
+
+    def _publish(self, bundle: dict[str, Any]) -> None:
+        """Show what a helper tells, whatever captures the displays of the cell."""
+        self._frames.send_in_order("display", bundle=bundle, metadata={}, display_id=None, update=False)
 
     def warm_up(self) -> None:
         """Run a cell that nobody sees, so that nothing is done for the first time when somebody waits for it."""
@@ -186,7 +191,7 @@ class KernelLoop:
         memory_limit.lift()
         woken = Sleeper(host, facts, self.save).sleep()
         become_kernel(woken.message)
-        variables = checkpoint.lost_variables(self._shell.namespace, self._watch.reserved)
+        variables = checkpoint.lost_variables(self._shell.namespace, self._shell.given.ours())
         others = [*fork_safety.lost_threads(), *facts["children"], *checkpoint.give_up_tasks(self._loop)]
         self.attach(woken, [*others, *variables])
 
@@ -194,7 +199,7 @@ class KernelLoop:
         """Write the user's variables to a file, for a kernel that cannot be this one."""
         from . import by_value
 
-        by_value.save(self._shell.namespace, self._watch.reserved, fd)
+        by_value.save(self._shell.namespace, self._shell.given.ours(), fd)
 
     def _load(self, execution_count: int) -> None:
         """Take over the variables of a checkpoint that could not go on itself."""

@@ -53,7 +53,7 @@ def _variables(shell: BuiltinShell, line: str) -> list[tuple[str, Any]]:
     return sorted(
         (name, value)
         for name, value in list(shell.namespace.items())
-        if not name.startswith("_") and name not in shell.reserved and (not types or type(value).__name__ in types)
+        if not name.startswith("_") and not shell.given.is_ours(name) and (not types or type(value).__name__ in types)
     )
 
 

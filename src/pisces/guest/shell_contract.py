@@ -10,6 +10,8 @@ TYPE_CHECKING = False  # the standard constant, without the import of `typing` a
 if TYPE_CHECKING:
     from collections.abc import Coroutine
     from typing import Any, Protocol
+
+    from .given_names import GivenNames
 else:
     Protocol = object
 
@@ -79,8 +81,8 @@ class Shell(Protocol):
     """The variables of `__main__`."""
     execution_count: int
     """The number of the last counted cell; 0 before any."""
-    reserved: set[str]
-    """Names that belong to the prelude: `%reset` keeps them."""
+    given: GivenNames
+    """The names that are not the user's: `%reset` keeps them."""
 
     def run_cell(self, code: str, *, silent: bool, store_history: bool) -> CellOutcome:
         """Run one cell to its end and never raise, whatever the cell does.

@@ -15,6 +15,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .given_names import GivenNames
+
 _LISTED = 1000  # More than anybody reads; the host shows fewer, and keeps account of all.
 _SMALL_VALUES = (bool, int, float, complex, str, bytes, type(None))
 _SEQUENCES = (list, tuple)
@@ -28,22 +30,23 @@ class NamespaceWatch:
     every input under a name of its own.
     """
 
-    def __init__(self, namespace: dict[str, Any]) -> None:
+    def __init__(self, namespace: dict[str, Any], given: GivenNames) -> None:
         self._namespace = namespace
-        self.reserved: set[str] = set()
+        self._given = given
         self._seen: dict[str, tuple[Any, ...]] = {}
-        self._remember_end()
+        self._remember()
 
     def reset(self) -> None:
-        """Take what is there now as given: it belongs to the kernel, not to the user."""
-        self.reserved = set(self._namespace)
+        """Take what is there now as known: the next look tells what came after."""
         self._seen = {}
-        self._remember_end()
+        self._remember()
 
     def changes(self) -> dict[str, Any]:
         """What was added, changed and removed since the last look; listed in order of name, at most 1,000 in all."""
         namespace, before = self._namespace, self._seen
         names = [*filter(namespace.__contains__, before), *self._new_names()]
+        if self._given.values:
+            names = self._without_given(names)
         now = self._seen = {name: _fingerprint(namespace[name]) for name in names}
         added = sorted(name for name in now if name not in before)
         changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
@@ -53,20 +56,28 @@ class NamespaceWatch:
     def everything(self) -> list[dict[str, Any]]:
         """Every name of the user's, in order, as it is now; the next look still compares with the last one."""
         names = [name for name in self._namespace if type(name) is str and name[:1] != "_"]
-        return [self.describe(name) for name in sorted(names) if name not in self.reserved]
+        return [self.describe(name) for name in sorted(names) if not self._given.is_ours(name)]
 
     def _new_names(self) -> list[str]:
         """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""
-        newest = self._newest
-        new = list(takewhile(lambda name: name != newest, reversed(self._namespace)))
-        if len(self._namespace) != self._size + len(new) or not self._namespace.keys() >= self._seen.keys():
-            new = list(self._namespace)
-        self._remember_end()
-        new = [name for name in new if name not in self._seen and name not in self.reserved]
+        newest, namespace = self._newest, self._namespace
+        new = list(takewhile(lambda name: name != newest, reversed(namespace)))
+        if len(namespace) == len(self._known) + len(new) and namespace.keys() >= self._known:
+            self._known.update(new)
+            self._newest = next(reversed(namespace), "")
+        else:
+            new = list(namespace)
+            self._remember()
+        new = [name for name in new if name not in self._seen and name not in self._given.of_the_shell]
         return [name for name in new if type(name) is str and name[:1] != "_"]  # `globals()` takes any key.
 
-    def _remember_end(self) -> None:
-        self._size = len(self._namespace)
+    def _without_given(self, names: list[str]) -> list[str]:
+        """The names that are the user's: also given ones that were bound anew, but none that was given again."""
+        rebound, given = self._given.rebound(), self._given.values
+        return [name for name in names if name not in given] + rebound
+
+    def _remember(self) -> None:
+        self._known = set(self._namespace)
         self._newest = next(reversed(self._namespace), "")
 
     def describe(self, name: str) -> dict[str, Any]:

@@ -139,9 +139,8 @@ def test_the_last_error_can_be_looked_at(shell: RecordedShell) -> None:
 
 
 def test_reset_keeps_the_prelude_and_the_count(shell: RecordedShell) -> None:
-    shell.namespace["helper"] = len
-    shell.shell.reserved = {*shell.shell.reserved, "helper"}
-    shell.ok("x = 1\nhelper")
+    shell.shell.given.give({"helper": len})
+    shell.ok("x = 1\nhelper = 3")
     shell.ok("%reset -f")
     assert shell.error("x").ename == "NameError"
     assert shell.ok("helper('ab'), callable(display), __name__, _") == "(2, True, '__main__', '')"

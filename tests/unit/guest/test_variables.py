@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pisces.guest.given_names import GivenNames
 from pisces.guest.variables import NamespaceWatch
 
 
@@ -18,7 +19,7 @@ def namespace() -> dict[str, Any]:
 
 @pytest.fixture
 def watch(namespace: dict[str, Any]) -> NamespaceWatch:
-    made = NamespaceWatch(namespace)
+    made = NamespaceWatch(namespace, GivenNames(namespace))
     made.reset()
     return made
 
@@ -131,7 +132,7 @@ def test_any_history_is_told_as_a_comparison_of_two_looks_would_tell_it(
     cells: list[list[tuple[str, int | None]]],
 ) -> None:
     namespace: dict[str, Any] = {"prelude": 1}
-    watch = NamespaceWatch(namespace)
+    watch = NamespaceWatch(namespace, GivenNames(namespace))
     watch.reset()
     before: dict[str, Any] = {}
     for cell in cells:
