@@ -29,7 +29,8 @@ from pisces.settings.load import LoadedSettings, load_settings
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Services, Tool, error_result
-from pisces.tools.registry import make_tools
+from pisces.tools.offer import Offer, make_offer
+from pisces.tools.registry import make_tools, why_missing
 
 _AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
 _DAY = 86_400.0
@@ -226,6 +227,13 @@ class Runtime:
         given = {"action": action, "notebook_path": os.fspath(notebook_path), **params}
         return await self._tool("notebook").call(given, CallContext(on_update=on_update, abort=abort))
 
+    async def offer(self) -> Offer:
+        """What to offer an agent whose session begins now: the tools that the settings allow and that can be had.
+
+        Where Python cannot be had, only bash is left, and `warning` says why and how to mend it.
+        """
+        return await make_offer(self._entered())
+
     async def leave(self, owner: str) -> None:
         """This owner is done: its sessions that nobody else holds end; one in which a job of its runs, after that."""
         services = self._entered()
@@ -262,7 +270,9 @@ class Runtime:
         self._entered()
         tool = self._tools.get(name)
         if tool is None:
-            raise InvalidCall(f"There is no tool {name!r}. Tools: {', '.join(self._tools)}")
+            why = why_missing(name, self.settings)
+            because = f" here: {why}" if why else ""
+            raise InvalidCall(f"There is no tool {name!r}{because}. Tools: {', '.join(self._tools)}")
         return tool
 
 

@@ -16,6 +16,7 @@ from pisces.errors import InvalidCall
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import CallContext
+from pisces.tools.registry import ALL_TOOLS
 
 
 def run_cells(wanted: CellsToRun) -> int:
@@ -32,7 +33,7 @@ class _RunningCells:
 
     async def run(self) -> int:
         wanted = self._wanted
-        runtime = Runtime(cwd=wanted.cwd, settings=wanted.settings)
+        runtime = Runtime(cwd=wanted.cwd, settings={**wanted.settings, **ALL_TOOLS})
         stage("settings")
         abort = anyio.Event()
         with StopSignals(in_running_loop(abort.set)) as signals:

@@ -31,6 +31,11 @@ class InterpreterLookup:
         self._found: dict[str, Interpreter] = {}
         self._environments: dict[str, dict[str, str]] = {}
 
+    @property
+    def skips_check(self) -> bool:
+        """Whether whoever calls wants nothing to be asked before it is used (`PI_PYTHON_SKIP_CHECK`)."""
+        return self._search.skip_check
+
     def known(self, named: str | None) -> Interpreter | None:
         """The interpreter, if it was found before."""
         return self._found.get(named or "")

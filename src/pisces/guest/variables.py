@@ -34,6 +34,8 @@ class NamespaceWatch:
         self._namespace = namespace
         self._given = given
         self._seen: dict[str, tuple[Any, ...]] = {}
+        self._known: set[str] = set()
+        self._newest: str = ""
         self._remember()
 
     def reset(self) -> None:

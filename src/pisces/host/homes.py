@@ -19,7 +19,7 @@ from pisces.sessions.kernel_records import KernelRecord
 from pisces.sessions.key import SessionKey
 from pisces.settings.load import load_settings
 from pisces.tools.base import Services, Tool
-from pisces.tools.registry import make_tools
+from pisces.tools.registry import ALL_TOOLS, make_tools
 
 _BACKEND = "python.backend"
 _INTERPRETER = "python.interpreter"
@@ -120,8 +120,8 @@ class Homes:
                 "A session keeps its state between calls, but `python.kernelMode` is `per-call` here.",
                 hint="Leave --session out, or change it: `pisces settings python.kernelMode` says where it is set.",
             )
-        # Only commands come here: what a setting keeps from agents, people have all the same.
-        services = self._runtime.services_at(cwd, environ, {**settings, "notebook.enabled": True})
+        # Only commands come here.
+        services = self._runtime.services_at(cwd, environ, {**settings, **ALL_TOOLS})
         home = Home(cwd, settings, services, set(), kernel)
         if left is not None:
             _refuse_interpreter(left.session.id, place.settings.get(_INTERPRETER), home)

@@ -266,6 +266,15 @@ class Offering(Protocol):
 
 
 @runtime_checkable
+class Checking(Protocol):
+    """A backend that needs more than an interpreter, and can tell whether it is there without starting a kernel."""
+
+    async def check(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """Raises `KernelStartError` with the reason and the remedy, or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
 class Returning(Protocol):
     """A backend whose kernels can be found again."""
 

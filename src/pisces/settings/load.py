@@ -14,7 +14,7 @@ import msgspec
 from pisces.errors import SettingsError
 from pisces.settings.describe import allowed_values, nearest_name, show_value
 from pisces.settings.paths import Paths, project_settings_file
-from pisces.settings.schema import GROUPS, SETTINGS, SettingInfo, Settings
+from pisces.settings.schema import GROUPS, SETTINGS, SettingInfo, Settings, ToolMode
 from pisces.settings.switches import Switches, read_switches
 from pisces.settings.toml_file import read_toml
 
@@ -22,6 +22,19 @@ Layer = Literal["default", "user", "project", "environment", "argument"]
 
 VARIABLE_PREFIX: Final = "PI_SET__"
 """`PI_SET__python__kernelMode=per-call` sets `python.kernelMode`."""
+
+
+MODE_VARIABLE: Final = "PI_PY"
+"""The short way to set `python.toolMode`."""
+_TOOL_MODE: Final = "python.toolMode"
+_MODES: Final[Mapping[str, ToolMode]] = {
+    "0": "bash-only",
+    "bash": "bash-only",
+    "1": "ipy-only",
+    "py": "ipy-only",
+    "mix": "both",
+    "both": "both",
+}
 
 
 class Origin(msgspec.Struct, frozen=True):
@@ -79,7 +92,20 @@ def _layers(cwd: Path, environ: Mapping[str, str], overrides: Mapping[str, Any])
         if variable.startswith(VARIABLE_PREFIX):
             name = variable.removeprefix(VARIABLE_PREFIX).replace("__", ".")
             yield from _checked({name: environ[variable]}, Origin("environment", variable))
+    if environ.get(MODE_VARIABLE, "").strip():
+        yield _TOOL_MODE, _mode(environ[MODE_VARIABLE]), Origin("environment", MODE_VARIABLE)
     yield from _checked(overrides, Origin("argument"))
+
+
+def _mode(text: str) -> ToolMode:
+    """The tool mode that `PI_PY` names."""
+    mode = _MODES.get(text.strip().lower())
+    if mode is None:
+        raise SettingsError(
+            f"Environment variable {MODE_VARIABLE}: {show_value(text)} is no tool mode.",
+            hint="Allowed: 0 or bash, 1 or py, mix or both.",
+        )
+    return mode
 
 
 def _checked(table: Mapping[str, Any], origin: Origin, prefix: str = "") -> Iterator[tuple[str, Any, Origin]]:

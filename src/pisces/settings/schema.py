@@ -43,9 +43,17 @@ class EnvSettings(_Group, frozen=True):
     ] = ()
 
 
+ToolMode = Literal["both", "ipy-only", "bash-only"]
+"""Which tools that run code an agent gets."""
+
+
 class PythonSettings(_Group, frozen=True):
     """`python`: kernels and sessions."""
 
+    tool_mode: Annotated[
+        ToolMode,
+        Meta(description="Offer agents Python and bash, only Python, or only bash."),
+    ] = "both"
     kernel_mode: Annotated[
         Literal["session", "per-call"],
         Meta(description="Keep one kernel for the session, or use a fresh one for each call."),

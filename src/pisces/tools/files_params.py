@@ -6,29 +6,29 @@ from msgspec import Meta, Struct
 
 from pisces.errors import InvalidCall
 
-_Path = Annotated[str, Meta(min_length=1, description="File, relative to the working folder.")]
+_Path = Annotated[str, Meta(min_length=1)]
 
 
 class ReadParams(Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of the `read` tool."""
 
-    path: Annotated[str, Meta(min_length=1, description="File, also with a selector, or artifact://<id>.")]
+    path: Annotated[str, Meta(min_length=1)]
 
 
 class WriteParams(Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of the `write` tool."""
 
     path: _Path
-    content: Annotated[str, Meta(description="All that the file is to have.")]
+    content: str
 
 
 class EditParams(Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of the `edit` tool."""
 
     path: _Path
-    old_text: Annotated[str, Meta(description="What is there, exactly.")]
-    new_text: Annotated[str, Meta(description="What is to be there.")]
-    all: Annotated[bool, Meta(description="Replace every occurrence.")] = False
+    old_text: str
+    new_text: str
+    all: bool = False
 
 
 def check_write(params: WriteParams) -> None:

@@ -11,7 +11,6 @@ from pisces.notebooks.cell import CellType
 from pisces.tools.schema import check_name, parse_params, refuse_others
 
 Outputs = Literal["summary", "full", "none"]
-_KERNEL: Final = "Another kernel: path of an interpreter, or name of a kernelspec."
 
 
 class NotebookParams(Struct, frozen=True, forbid_unknown_fields=True):
@@ -21,19 +20,19 @@ class NotebookParams(Struct, frozen=True, forbid_unknown_fields=True):
     notebook_path: Annotated[str, Meta(min_length=1)]
     cell_index: Annotated[int, Meta(description="From 0; insert: the new cell's.")] | None = None
     cell_id: Annotated[str, Meta(min_length=1, description="In place of cell_index; insert: after it.")] | None = None
-    last_index: Annotated[int, Meta(description="read, clear, run: the last of several cells.")] | None = None
-    content: Annotated[str, Meta(description="edit, insert: the source.")] | None = None
+    last_index: Annotated[int, Meta(description="The last of several.")] | None = None
+    content: str | None = None
     cell_type: Annotated[CellType, Meta(description="insert: default code.")] | None = None
-    clear_outputs: Annotated[bool, Meta(description="edit: clear the cell's outputs too.")] | None = None
-    to_index: Annotated[int, Meta(description="move: where the cell is afterwards.")] | None = None
+    clear_outputs: Annotated[bool, Meta(description="edit: clear them too.")] | None = None
+    to_index: Annotated[int, Meta(description="move: its new place.")] | None = None
     outputs: Annotated[Outputs, Meta(description="read: default summary.")] | None = None
-    restart: Annotated[bool, Meta(description="run*: begin with a fresh kernel.")] | None = None
-    keep_going: Annotated[bool, Meta(description="run*: also after a cell that failed.")] | None = None
-    timeout: Annotated[float, Meta(description="run*: seconds for all cells.")] | None = None
-    session: Annotated[str, Meta(min_length=1, max_length=200, description="run*: name of a session.")] | None = None
-    kernel: Annotated[str, Meta(min_length=1, description=_KERNEL)] | None = None
-    cwd: Annotated[str, Meta(description="run*: folder; default the notebook's.")] | None = None
-    background: Annotated[bool, Meta(description="run*: return at once with a job.")] | None = None
+    restart: Annotated[bool, Meta(description="Run in a fresh kernel.")] | None = None
+    keep_going: bool | None = None
+    timeout: float | None = None
+    session: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
+    kernel: Annotated[str, Meta(min_length=1)] | None = None
+    cwd: Annotated[str, Meta(description="Default: the notebook's folder.")] | None = None
+    background: bool | None = None
 
 
 _RUN: Final = ("restart", "keep_going", "timeout", "session", "kernel", "cwd", "background")

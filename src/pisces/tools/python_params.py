@@ -8,23 +8,24 @@ from msgspec import Meta, Struct
 
 from pisces.errors import InvalidCall
 from pisces.model.cells import Cell
+from pisces.tools.schema import UNLISTED
 
 MIN_TIMEOUT = 1.0
-_KERNEL = "Another kernel for the session: path of an interpreter, or name of a Jupyter kernelspec."
+_KERNEL = "Path of another interpreter, or name of a Jupyter kernelspec."
 
 
 class PythonParams(Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of the `python` tool."""
 
-    cells: Annotated[list[Cell], Meta(min_length=1, description="Cells to run in order, in one kernel.")] | None = None
-    code: Annotated[str, Meta(description="Shorthand for one cell.")] | None = None
-    timeout: Annotated[float, Meta(description="Seconds for the whole call; default 30.")] | None = None
-    cwd: Annotated[str, Meta(description="Folder to work in from now on.")] | None = None
-    workdir: Annotated[str, Meta(description="The same as cwd.")] | None = None
-    reset: Annotated[bool, Meta(description="Start from a fresh kernel.")] = False
-    session: Annotated[str, Meta(min_length=1, max_length=200, description="Name of another session.")] | None = None
+    cells: Annotated[list[Cell], Meta(min_length=1)] | None = None
+    code: Annotated[str, Meta(description="One cell.")] | None = None
+    timeout: float | None = None
+    cwd: str | None = None
+    workdir: Annotated[str, Meta(description=UNLISTED)] | None = None
+    reset: bool = False
+    session: Annotated[str, Meta(min_length=1, max_length=200)] | None = None
     kernel: Annotated[str, Meta(min_length=1, description=_KERNEL)] | None = None
-    background: Annotated[bool, Meta(description="Return at once with a job; see the session tool.")] = False
+    background: bool = False
 
 
 def cells_of(params: PythonParams) -> list[Cell]:

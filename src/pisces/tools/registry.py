@@ -1,5 +1,9 @@
 """The tools there are: a new one is a file beside this one and a line here."""
 
+from collections.abc import Mapping
+from typing import Final
+
+from pisces.settings.schema import Settings, ToolMode
 from pisces.tools.base import Services, Tool
 from pisces.tools.edit import EditTool
 from pisces.tools.eval import EvalTool
@@ -9,10 +13,31 @@ from pisces.tools.read import ReadTool
 from pisces.tools.session import SessionTool
 from pisces.tools.write import WriteTool
 
+ALL_TOOLS: Final[Mapping[str, object]] = {"python.toolMode": "both", "notebook.enabled": True}
+"""Settings for commands: what a setting keeps from agents, people have all the same."""
 
-def make_tools(services: Services) -> dict[str, Tool]:
-    """Every tool that the settings allow, by name."""
+_RUN_PYTHON: Final = ("python", "eval", "session", "notebook")
+_LEFT_OUT: Final[Mapping[ToolMode, tuple[str, ...]]] = {"both": (), "ipy-only": ("bash",), "bash-only": _RUN_PYTHON}
+
+
+def make_tools(services: Services, *, mode: ToolMode | None = None) -> dict[str, Tool]:
+    """Every tool that the settings allow, by name; `mode` takes the place of the one that is set."""
     kinds = (PythonTool, EvalTool, SessionTool, NotebookTool, ReadTool, WriteTool, EditTool)
     tools: list[Tool] = [kind(services) for kind in kinds]
-    hidden = () if services.settings.notebook.enabled else (NotebookTool.name,)
-    return {tool.name: tool for tool in tools if tool.name not in hidden}
+    settings = services.settings
+    left_out = _LEFT_OUT[mode or settings.python.tool_mode]
+    return {
+        tool.name: tool for tool in tools if tool.name not in left_out and not _is_switched_off(tool.name, settings)
+    }
+
+
+def why_missing(name: str, settings: Settings) -> str:
+    """Which setting keeps a tool away, as a clause; empty if it is not one of ours, or is there."""
+    mode = settings.python.tool_mode
+    if name in _LEFT_OUT[mode]:
+        return f"`python.toolMode` is `{mode}`"
+    return "`notebook.enabled` is false" if _is_switched_off(name, settings) else ""
+
+
+def _is_switched_off(name: str, settings: Settings) -> bool:
+    return name == NotebookTool.name and not settings.notebook.enabled

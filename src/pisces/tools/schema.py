@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from functools import cache
-from typing import Any, Literal, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Final, Literal, TypeVar, get_args, get_origin, get_type_hints
 
 import msgspec
 
@@ -13,7 +13,11 @@ from pisces.errors import InvalidCall
 
 T = TypeVar("T", bound=msgspec.Struct)
 
+UNLISTED: Final = "(another name)"
+"""Describes a parameter that is taken, and that no schema lists: a second name of another one."""
+
 _SHOWN = 200
+_UNTOLD: Final = ("title", "minLength", "maxLength")
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\ud800-\udfff]")
 
 
@@ -77,25 +81,34 @@ def _names(kind: type[msgspec.Struct]) -> tuple[str, ...]:
 def json_schema(kind: type[msgspec.Struct]) -> dict[str, Any]:
     """The JSON schema of a struct, in one piece and as short as it can be said: every model pays for it in each call.
 
-    A parameter that may be left out is not said to allow null as well, though null is taken as leaving it out.
+    A parameter that may be left out is not said to allow null as well, though null is taken as leaving it out. Bounds
+    of lengths, and second names of parameters, are not told: whoever goes wrong there gets an error that says it.
     """
-    _, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
-    for definition in definitions.values():
-        definition.pop("title", None)
-        definition["properties"] = {name: _optional(field) for name, field in definition["properties"].items()}
-    schema: dict[str, Any] = definitions.pop(kind.__name__)
-    schema.pop("description", None)
-    if definitions:
-        schema["$defs"] = definitions
-    return schema
+    _, definitions = msgspec.json.schema_components([kind], ref_template="{name}")
+    return _object(definitions[kind.__name__], definitions)
 
 
-def _optional(field: dict[str, Any]) -> dict[str, Any]:
-    """The schema of a field without the default that is null, and without null itself."""
-    if field.get("default", ...) is not None:
-        return field
+def _object(definition: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    fields = {name: _field(field, definitions) for name, field in definition["properties"].items()}
+    required = {"required": definition["required"]} if definition["required"] else {}
+    listed = {name: field for name, field in fields.items() if field.get("description") != UNLISTED}
+    return {"type": "object", "properties": listed, **required, "additionalProperties": False}
+
+
+def _field(field: dict[str, Any], definitions: dict[str, Any]) -> dict[str, Any]:
+    """The schema of a field without the default that is null or nothing, and without null itself."""
+    if "$ref" in field:
+        return _object(definitions[field["$ref"]], definitions)
     kinds = [kind for kind in field.get("anyOf", ()) if kind != {"type": "null"}]
-    return kinds[0] if len(kinds) == 1 else {"anyOf": kinds}
+    if len(kinds) == 1:
+        field = {**field, **kinds[0]}
+        del field["anyOf"]
+    elif kinds:
+        field = {**field, "anyOf": kinds}
+    if "items" in field:
+        field = {**field, "items": _field(field["items"], definitions)}
+    left_out = _UNTOLD if field.get("default") else (*_UNTOLD, "default")
+    return {name: value for name, value in field.items() if name not in left_out}
 
 
 def _value_at(params: Mapping[str, Any], place: str) -> Any:

@@ -16,17 +16,17 @@ class SessionParams(Struct, frozen=True, forbid_unknown_fields=True):
 
     action: SessionAction
     session: Annotated[_Name, Meta(description="Default `default`.")] | None = None
-    kernel: Annotated[str, Meta(min_length=1, description="Its interpreter, if two have that name.")] | None = None
+    kernel: Annotated[str, Meta(min_length=1)] | None = None
     name: Annotated[_Name, Meta(description="Of the checkpoint.")] | None = None
     drop: Annotated[bool, Meta(description="checkpoint: give it up.")] | None = None
-    steps: Annotated[int, Meta(ge=1, description="undo: cells to take back; default 1.")] | None = None
-    to: Annotated[_Name, Meta(description="branch: name of the new session.")] | None = None
-    job: Annotated[_Name, Meta(description="Id of a job.")] | None = None
-    timeout: Annotated[float, Meta(description="Seconds to wait; default 30.")] | None = None
-    id: Annotated[str | int, Meta(description="output: number of the artifact.")] | None = None
+    steps: Annotated[int, Meta(ge=1, description="undo: how many cells.")] | None = None
+    to: Annotated[_Name, Meta(description="branch: the new session.")] | None = None
+    job: _Name | None = None
+    timeout: float | None = None
+    id: Annotated[str | int, Meta(description="Of an artifact.")] | None = None
     lines: Annotated[str, Meta(description="output: `100-200`, `100-` or `100`.")] | None = None
-    search: Annotated[str, Meta(description="output: regular expression; lines that match.")] | None = None
-    path: Annotated[str, Meta(min_length=1, description="export: the .ipynb file to write.")] | None = None
+    search: Annotated[str, Meta(description="output: regular expression.")] | None = None
+    path: Annotated[str, Meta(min_length=1, description="export: the .ipynb.")] | None = None
 
 
 _ONE: Final = ("session", "kernel", "timeout")

@@ -52,7 +52,7 @@ class ExternalGateway:
 
 
 class ExternalBackend:
-    """Fulfils `Backend`, `Returning` and `Offering`."""
+    """Fulfils `Backend`, `Returning`, `Offering` and `Checking`."""
 
     name = "gateway"
     kind: KernelKind = "jupyter"
@@ -68,6 +68,10 @@ class ExternalBackend:
     def returning(self, spec: LaunchSpec, ticket: Ticket) -> GatewayKernel:
         """See `Returning`."""
         return GatewayKernel(self.gateway, spec, ticket=ticket)
+
+    async def check(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """See `kernels.base.Checking`."""
+        await self.gateway.rest.check(deadline)
 
     async def kernelspecs(self, deadline: Deadline) -> Mapping[str, str]:
         """See `Offering`."""

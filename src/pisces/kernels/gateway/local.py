@@ -12,11 +12,12 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.failure import GatewayError
 from pisces.kernels.gateway.flavors import choose_kernelspec
 from pisces.kernels.gateway.kernel import GatewayKernel
-from pisces.kernels.gateway.launch import GatewayPlan
+from pisces.kernels.gateway.launch import GatewayPlan, not_installed
 from pisces.kernels.gateway.models import KernelModel, KernelWish
 from pisces.kernels.gateway.record import GatewayFolder, venv_of
 from pisces.kernels.gateway.rest import GatewayRest
 from pisces.kernels.gateway.shared import Seat, SharedGateway
+from pisces.kernels.jupyter.packages import missing_packages
 from pisces.kernels.jupyter.transport import KernelEnded
 from pisces.settings.paths import Paths
 from pisces.settings.recorded_process import RecordedProcess
@@ -133,6 +134,13 @@ class LocalBackend:
             plan = GatewayPlan(interpreter=spec.interpreter, venv=venv, env=spec.env, idle=self._idle, cull=self._cull)
             self._gateways[folder] = SharedGateway(plan, folder)
         return LocalGateway(self._gateways[folder], place=place)
+
+    async def check(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """See `kernels.base.Checking`."""
+        if not self._allowed:
+            await DisabledGateway().ensure(deadline)
+        if await missing_packages(spec, ["kernel_gateway", "ipykernel"], deadline):
+            raise not_installed(spec.interpreter)
 
     async def aclose(self) -> None:
         """See `Backend`. Kernels are ended by whoever started them; the gateway goes on for others, and then ends."""

@@ -1,8 +1,11 @@
 """The ZMQ backend: what `registry` hands to the sessions."""
 
 from pisces.kernels.base import KernelKind, LaunchSpec
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.jupyter.kernel import JupyterKernel
+from pisces.kernels.jupyter.packages import missing_packages
 from pisces.kernels.native.descriptors import allow_many
+from pisces.kernels.zmq.command import not_installed
 from pisces.kernels.zmq.transport import ZmqTransport
 
 
@@ -19,6 +22,11 @@ class ZmqBackend:
     def kernel(self, spec: LaunchSpec) -> JupyterKernel:
         """A kernel that has not been started yet."""
         return JupyterKernel(ZmqTransport(spec), spec, backend=self.name)
+
+    async def check(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """See `kernels.base.Checking`."""
+        if await missing_packages(spec, ["ipykernel"], deadline):
+            raise not_installed(spec.interpreter)
 
     async def aclose(self) -> None:
         """Nothing is left when the kernels have been shut down."""

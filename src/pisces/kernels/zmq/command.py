@@ -65,9 +65,14 @@ def recipe_for(spec: LaunchSpec, environ: Mapping[str, str]) -> Recipe:
 def start_error(python: str, ended: str, words: str) -> KernelStartError:
     """Why a kernel did not come up: what it wrote, or what to do about it where that is known."""
     if _MISSING.search(words):
-        remedy = f"{python} -m pip install ipykernel"
-        return KernelStartError(f"ipykernel not installed. Run: {remedy}", hint="Or use the native kernel, without it.")
+        return not_installed(python)
     return KernelStartError(f"The kernel {ended} before it was ready: {words[-2000:] or 'it said nothing'}")
+
+
+def not_installed(python: str) -> KernelStartError:
+    """What to say when the interpreter lacks the package."""
+    remedy = f"{python} -m pip install ipykernel"
+    return KernelStartError(f"ipykernel not installed. Run: {remedy}", hint="Or use the native kernel, without it.")
 
 
 def lost_its_port(words: str) -> bool:

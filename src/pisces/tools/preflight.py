@@ -1,0 +1,32 @@
+"""Whether Python can be had at all, before an agent is told that it can."""
+
+from typing import Final
+
+from pisces.errors import DeadlineExceeded, InterpreterError, PiscesError
+from pisces.kernels.base import Checking
+from pisces.kernels.deadline import Deadline
+from pisces.sessions.stop import StopSignal
+from pisces.tools.base import Services
+from pisces.tools.seat import find_seat
+
+_CAP: Final = 10.0
+
+
+async def preflight(services: Services) -> PiscesError | None:
+    """What keeps the configured Python from being used, with the remedy; None if nothing is known to.
+
+    Nothing is started but what answers questions. Failure is not remembered: what was mended is found the next time.
+    """
+    if services.interpreters.skips_check or services.backends.given:
+        return None
+    deadline = Deadline.after(_CAP)
+    try:
+        seat = await find_seat(services, None, StopSignal(deadline), deadline)
+        if seat is None:
+            return InterpreterError(f"No interpreter answered within {_CAP:g} seconds")
+        backend = services.backends.get(seat.choice)
+        if isinstance(backend, Checking):
+            await backend.check(seat.spec, deadline)
+    except (PiscesError, DeadlineExceeded) as error:
+        return error
+    return None
