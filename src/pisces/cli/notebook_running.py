@@ -22,7 +22,6 @@ def run_notebook(path: str, cells: str | None, until: str | None, wanted: CellsT
     stays = session is None and wanted.cwd is None and not path.startswith("~")
     wanted = replace(
         wanted,
-        settings=wanted.settings,
         params={**wanted.params, **which, "notebook_path": path if stays else os.path.abspath(path)},
         count=len(RunPlan.of(document, places).records),
     )

@@ -236,3 +236,37 @@ def test_a_huge_file_is_refused_without_being_read(project: Path, environ: dict[
         file.truncate(10 * 1024 * 1024 * 1024)
     with pytest.raises(SettingsError, match="10737418240 bytes"):
         load_settings(project, environ)
+
+
+@pytest.mark.parametrize(
+    ("text", "mode"),
+    [
+        ("0", "bash-only"),
+        ("bash", "bash-only"),
+        ("1", "ipy-only"),
+        ("py", "ipy-only"),
+        ("mix", "both"),
+        ("both", "both"),
+        (" BASH ", "bash-only"),
+        ("", "ipy-only"),
+    ],
+)
+def test_the_short_variable_sets_the_tool_mode(project: Path, environ: dict[str, str], text: str, mode: str) -> None:
+    write_project(project, '[python]\ntoolMode = "ipy-only"\n')
+    loaded = load_settings(project, environ | {"PI_PY": text})
+    assert loaded.settings.python.tool_mode == mode
+    assert origin(loaded, "python.toolMode")[0] == ("environment" if text else "project")
+
+
+def test_the_short_variable_comes_before_the_long_one_and_after_an_argument(
+    project: Path, environ: dict[str, str]
+) -> None:
+    environ |= {"PI_SET__python__toolMode": "ipy-only", "PI_PY": "bash"}
+    assert load_settings(project, environ).settings.python.tool_mode == "bash-only"
+    assert load_settings(project, environ, {"python.toolMode": "both"}).settings.python.tool_mode == "both"
+
+
+def test_a_tool_mode_that_is_none_is_refused(project: Path, environ: dict[str, str]) -> None:
+    with pytest.raises(SettingsError, match="Environment variable PI_PY") as refused:
+        load_settings(project, environ | {"PI_PY": "ruby"})
+    assert refused.value.hint == "Allowed: 0 or bash, 1 or py, mix or both."

@@ -151,7 +151,7 @@ async def test_the_schema_names_every_parameter_and_forbids_others(tmp_path: Pat
         tool = runtime.tools["eval"]
     assert set(tool.schema["properties"]) == {"cells", "session"}
     assert tool.schema["required"] == ["cells"]
-    cell = tool.schema["$defs"]["EvalCell"]
+    cell = tool.schema["properties"]["cells"]["items"]
     assert set(cell["properties"]) == {"language", "code", "title", "timeout", "reset"}
     assert cell["required"] == ["language", "code"]
     assert (tool.schema["additionalProperties"], cell["additionalProperties"]) == (False, False)

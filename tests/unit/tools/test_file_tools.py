@@ -66,7 +66,7 @@ async def test_each_tool_says_what_it_is_for_and_what_it_takes(runtime: Runtime)
     taken = {name: sorted(runtime.tools[name].schema["properties"]) for name in ("read", "write", "edit")}
     assert taken == {"read": ["path"], "write": ["content", "path"], "edit": ["all", "new_text", "old_text", "path"]}
     for name in taken:
-        assert len(runtime.tools[name].description.splitlines()) in range(3, 7)
+        assert len(runtime.tools[name].description.splitlines()) in range(1, 7)
 
 
 async def test_a_file_that_was_written_can_be_read_and_edited(runtime: Runtime, tmp_path: Path) -> None:

@@ -95,15 +95,15 @@ async def test_parameters_that_are_no_object_are_refused(tmp_path: Path) -> None
     assert result.text == 'Error: Parameters must be an object, got ["1"]'
 
 
-async def test_the_schema_names_every_parameter_and_forbids_others(tmp_path: Path) -> None:
+async def test_the_schema_names_every_parameter_but_second_names_and_forbids_others(tmp_path: Path) -> None:
     async with scripted_runtime({}, tmp_path) as runtime:
         tool = runtime.tools["python"]
     assert set(tool.schema["properties"]) == {
-        "cells", "code", "timeout", "cwd", "workdir", "reset", "session", "kernel", "background"
+        "cells", "code", "timeout", "cwd", "reset", "session", "kernel", "background"
     }  # fmt: skip
     assert tool.schema["additionalProperties"] is False
-    assert tool.schema["$defs"]["Cell"]["additionalProperties"] is False
-    assert "cells" in tool.description
+    assert tool.schema["properties"]["cells"]["items"]["required"] == ["code"]
+    assert "Cells" in tool.description
 
 
 async def test_an_interpreter_that_is_not_there_is_told_with_its_name(tmp_path: Path) -> None:
