@@ -9,10 +9,13 @@ from tests.fakes.drive import PATIENCE, Ran, ok, run
 
 pytestmark = pytest.mark.needs_shell
 
-NAMES = """
-    env read write append rm mv cp find glob_files grep rgrep replace sed rsed run sh bash sort_lines uniq counter cols
-    tree stat diff lines delete_lines delete_matching insert_at output display tool log phase parallel
-""".split()
+# fmt: off
+NAMES = [
+    "env", "read", "write", "append", "rm", "mv", "cp", "find", "glob_files", "grep", "rgrep", "replace", "sed",
+    "rsed", "run", "sh", "bash", "sort_lines", "uniq", "counter", "cols", "tree", "stat", "diff", "lines",
+    "delete_lines", "delete_matching", "insert_at", "output", "display", "tool", "log", "phase", "parallel",
+]
+# fmt: on
 
 
 async def failed(kernel: Kernel, code: str) -> Ran:
