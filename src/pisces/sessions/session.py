@@ -22,6 +22,7 @@ from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.kernel_source import KernelSource, end_left
 from pisces.sessions.key import SessionKey
 from pisces.sessions.origin import Origin
+from pisces.sessions.owner_news import OwnerNews
 from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
 from pisces.sessions.terms import Terms
@@ -42,7 +43,7 @@ class KernelSlots(Protocol):
     def session_idle(self) -> None: ...
 
 
-class Session(Turns):
+class Session(Turns, OwnerNews):
     """Calls queue here and run one at a time. Whatever touches the kernel has its turn."""
 
     def __init__(
@@ -55,7 +56,8 @@ class Session(Turns):
         records: KernelRecords,
         place: Place | None = None,
     ) -> None:
-        super().__init__(key.id, slots.session_idle)
+        Turns.__init__(self, key.id, slots.session_idle)
+        OwnerNews.__init__(self)
         self.key = key
         self.kernel: Kernel | None = None
         self.generation = 0
@@ -68,11 +70,7 @@ class Session(Turns):
             backend=terms.backend.name,
             kernelspec=key.kernelspec,
         )
-        self.owners: dict[str, bool] = {}
-        """Who holds the session, and whether they are connected at the moment."""
         self.resetting = False
-        self._news: dict[str, StateNews] = {}
-        """What became of the state since an owner was last told of it, by owner; told with its next call."""
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
@@ -142,7 +140,7 @@ class Session(Turns):
         self.state.began_anew()
         self.journal.reset()
         self._deaths = 0
-        self._news.clear()
+        self.forget_news()
         failure: Exception | None = None
         try:
             async with anyio.create_task_group() as group:
@@ -347,26 +345,6 @@ class Session(Turns):
             f"Kernels of the backend {kernel.backend!r} cannot keep their state here",
             hint="`pisces doctor` says what this machine can do.",
         )
-
-    def announce(self, news: StateNews, *, but: str = "") -> None:
-        """Something became of the state: each owner hears of it with its next call, and of what had become of it."""
-        for owner in self.owners:
-            if owner != but:
-                known = self._news.get(owner)
-                self._news[owner] = news if known is None else known.then(news)
-
-    def leave_news(self, owner: str, news: StateNews) -> None:
-        """This owner alone is to hear of it with its next call, and of what has happened since."""
-        since = self._news.get(owner)
-        self._news[owner] = news if since is None else news.then(since)
-
-    def take_news(self, owner: str) -> StateNews | None:
-        """What became of the state since this owner was last told; told once."""
-        return self._news.pop(owner, None)
-
-    def news_for(self, owner: str) -> StateNews | None:
-        """The same, without its being told."""
-        return self._news.get(owner)
 
     def info(self, state: KernelState, restore: Restore | None = None) -> KernelInfo:
         """The kernel, for the reader of a result."""
