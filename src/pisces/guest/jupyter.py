@@ -49,10 +49,11 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     """Prepare the kernel of this IPython shell; `nonce` is what it is known by from now on."""
     given = GivenNames(shell.user_ns)
     given.hide = shell.user_ns_hidden.update
-    prelude.give(given, functools.partial(_publish, shell))
+    prelude.give(given, functools.partial(_publish, shell), lambda: str(_state["run"]))
     watch = NamespaceWatch(shell.user_ns, given)
     modules.expect(shell.user_ns, given, watch.reset)
-    _state.update(nonce=nonce, watch=watch, notes=[])
+    _state.update(nonce=nonce, watch=watch, notes=[], run="")
+    shell.events.register("pre_execute", functools.partial(_note_run, shell))
     _set_variables(env)
     if cwd:
         try:
@@ -160,6 +161,13 @@ def _publish(shell: Any, bundle: dict[str, Any]) -> None:
     if streams is not None:
         streams.flush()
     shell.display_pub.publish(bundle)
+
+
+def _note_run(shell: Any) -> None:
+    """Which request the cell is that begins now. Asked in the thread that runs cells: others may not know."""
+    parent = getattr(shell, "parent_header", None)
+    header = parent.get("header", parent) if isinstance(parent, dict) else {}
+    _state["run"] = header.get("msg_id", "")
 
 
 def _show_no_frame_of_ours(shell: Any) -> None:

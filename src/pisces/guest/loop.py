@@ -93,7 +93,7 @@ class KernelLoop:
         self._waiting: list[dict[str, Any]] = []
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         given = self._shell.given
-        prelude.give(given, self._publish)
+        prelude.give(given, self._publish, lambda: str(self._frames.cell or ""))
         self._watch = NamespaceWatch(self._shell.namespace, given)
         modules.expect(self._shell.namespace, given, self._watch.reset)
 
@@ -264,6 +264,7 @@ class KernelLoop:
         memory_limit.ease()
         if os.getpid() != self._pid:
             _end_forked_process(outcome)
+        prelude.end_cell()
         self._streams.reopen()
         if self._loop.is_closed():
             with opened_high():

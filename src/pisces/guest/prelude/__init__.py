@@ -6,7 +6,7 @@ first called. They return values and print nothing. What was done is told by a s
 
 from __future__ import annotations
 
-from . import names, status
+from . import names, running, status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,7 +16,16 @@ if TYPE_CHECKING:
     from ..given_names import GivenNames
 
 
-def give(given: GivenNames, publish: Callable[[dict[str, Any]], None]) -> None:
-    """Bind every helper that no name of the user's is in the way of; `publish` shows a MIME bundle in the cell."""
+def give(given: GivenNames, publish: Callable[[dict[str, Any]], None], run: Callable[[], str]) -> None:
+    """Bind every helper that no name of the user's is in the way of; `publish` shows a MIME bundle in the cell.
+
+    `run` says what the host calls the cell that runs.
+    """
     status.publish_with(publish)
+    running.known_by(run)
     given.give(names.helpers())
+
+
+def end_cell() -> None:
+    """A cell has come to its end: let go of what helpers kept for it."""
+    running.ended()
