@@ -142,9 +142,9 @@ def grep(
     pattern: str, path: AnyPath, *, ignore_case: bool = False, literal: bool = False, context: int = 0
 ) -> list[tuple[int, str]]:
     """The lines of a file that match a regular expression, as (number, text); with `context`, those around too."""
-    from . import search
+    from . import grepping
 
-    return search.grep(pattern, path, ignore_case=ignore_case, literal=literal, context=context)
+    return grepping.grep(pattern, path, ignore_case=ignore_case, literal=literal, context=context)
 
 
 @helper("Search")
@@ -159,9 +159,9 @@ def rgrep(
     hidden: bool = False,
 ) -> list[tuple[Path, int, str]]:
     """The same in all text files below a folder that .gitignore does not leave out: (path, number, text)."""
-    from . import search
+    from . import grepping
 
-    return search.rgrep(
+    return grepping.rgrep(
         pattern,
         path,
         glob_pattern=glob_pattern,
@@ -241,9 +241,9 @@ def diff(a: AnyPath, b: AnyPath) -> str:
 @helper("Navigation")
 def tree(path: AnyPath = ".", *, max_depth: int = 3, show_hidden: bool = False) -> str:
     """A folder and what is in it, drawn as a tree; without what .gitignore leaves out."""
-    from . import search
+    from . import tree as drawing
 
-    return search.tree(path, max_depth=max_depth, show_hidden=show_hidden)
+    return drawing.tree(path, max_depth=max_depth, show_hidden=show_hidden)
 
 
 @helper("Navigation")
