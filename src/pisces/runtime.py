@@ -135,6 +135,7 @@ class Runtime:
             backend_choice=BackendChoice.of(self.loaded),
             environ=self.environ,
             journals=self.paths.journals,
+            paths=self.paths,
             seen=SeenFiles(),
         )
         self._tools = make_tools(self._services)

@@ -1,7 +1,7 @@
 """What a process is beside its variables, as far as it comes along by value.
 
-The folder, the environment, where modules are looked for, the arguments, and the state of the random numbers; not the
-settings that libraries keep inside (options of a data frame library, styles of plots).
+The folder, the environment, where modules are looked for, the arguments, the extension modules, and the state of the
+random numbers; not the settings that libraries keep inside (options of a data frame library, styles of plots).
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import pickle
 import random
 import sys
 
+from . import modules
 from .kernel import own_variables
 
 TYPE_CHECKING = False
@@ -25,6 +26,7 @@ def save_state() -> bytes:
         "environ": {name: value for name, value in os.environ.items() if name not in own_variables},
         "path": [entry for entry in sys.path if type(entry) is str],
         "argv": [argument for argument in sys.argv if type(argument) is str],
+        "modules": modules.loaded(),
         "random": random.getstate(),
     }
     try:
@@ -46,10 +48,12 @@ def load_state(pickled: bytes) -> list[str]:
     os.environ.update({**state["environ"], **own})
     sys.path[:] = state["path"]
     sys.argv[:] = state["argv"]
-    random.setstate(state["random"])
     missing: list[str] = []
     if "cwd" in state:
         _attempt("the current folder", lambda: os.chdir(state["cwd"]), missing)
+    if state["modules"]:  # They may import what the path above leads to, and draw numbers.
+        missing += modules.load_again(state["modules"])
+    random.setstate(state["random"])
     if "numpy" in state:
         _attempt("the random state of numpy", lambda: _load_numpy(state["numpy"]), missing)
     return missing

@@ -6,6 +6,8 @@ their own: it is then listed, kept and saved like any other, until `%reset` give
 
 from __future__ import annotations
 
+from types import ModuleType
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -14,6 +16,10 @@ if TYPE_CHECKING:
 
 def _nothing(values: Mapping[str, Any]) -> None:
     pass
+
+
+def _stays_as_it_is(value: Any) -> bool:
+    return isinstance(value, (type, ModuleType)) or callable(value)
 
 
 class GivenNames:
@@ -25,6 +31,8 @@ class GivenNames:
         """Names that belong to the shell, whatever they stand for."""
         self.values: dict[str, Any] = {}
         """What was given, by name."""
+        self._data: set[str] = set()
+        """Of those, the ones that a module gave and that a cell may change without binding them anew."""
         self.hide: Callable[[Mapping[str, Any]], object] = _nothing
         """Told what is given, for shells that list names."""
 
@@ -35,13 +43,11 @@ class GivenNames:
                 self._namespace[name] = self.values[name] = value
         self.hide(self.values)
 
-    def take_over(self) -> None:
-        """Whatever is bound now, and is not the shell's, was given: a module of the user's has run, and no cell yet."""
-        self.values.update(
-            (name, value)
-            for name, value in self._namespace.items()
-            if type(name) is str and name[:1] != "_" and name not in self.of_the_shell
-        )
+    def take_over(self, values: Mapping[str, Any]) -> None:
+        """These names, which are bound already, were given: a module of the user's has bound them, and no cell."""
+        new = {name: value for name, value in values.items() if name not in self.of_the_shell}
+        self.values.update(new)
+        self._data.update(name for name, value in new.items() if not _stays_as_it_is(value))
         self.hide(self.values)
 
     def restore(self) -> None:
@@ -61,5 +67,5 @@ class GivenNames:
         return name in self.values and self._namespace.get(name) is self.values[name]
 
     def ours(self) -> set[str]:
-        """Every name for which that is so."""
-        return {*self.of_the_shell, *self.values}.difference(self.rebound())
+        """Every name that stands for the same in any kernel that begins: nothing of the user's is lost without it."""
+        return {*self.of_the_shell, *self.values}.difference(self.rebound(), self._data)

@@ -7,26 +7,36 @@ with `helper` are in the documentation that the host has of this kernel.
 from __future__ import annotations
 
 import sys
-from types import ModuleType
+from types import FunctionType, ModuleType
 
+from .json_safe import safe_text
 from .prelude import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
     from typing import Any
 
     from .given_names import GivenNames
 
 TOOLKIT = "pisces_prelude"
 """What a module imports `helper` and `tell` from."""
+FAILURE_MIME = "application/x-pisces-module-failure"
+HELPERS_MIME = "application/x-pisces-helpers"
+"""What the host is told with, in displays that it shows to nobody."""
+_LONGEST = 500
+_LONGEST_DOC = 4000
 
 _kernel: list[tuple[dict[str, Any], GivenNames, Callable[[], None]]] = []
+_loaded: list[tuple[str, str]] = []
+_bound: set[str] = set()
 
 
 def expect(namespace: dict[str, Any], given: GivenNames, settled: Callable[[], None]) -> None:
     """Modules are loaded into this namespace; `settled` is called when all of them have been."""
     _kernel[:] = [(namespace, given, settled)]
+    _loaded.clear()
+    _bound.clear()
     toolkit = ModuleType(TOOLKIT, "What an extension module of Pisces is made with.")
     toolkit.helper = status.helper  # type: ignore[attr-defined]  # A module is filled so.
     toolkit.tell = status.tell  # type: ignore[attr-defined]
@@ -34,28 +44,72 @@ def expect(namespace: dict[str, Any], given: GivenNames, settled: Callable[[], N
 
 
 def load(path: str, source: str) -> None:
-    """Run a module in the namespace. Raises what it raises."""
+    """Run a module in the namespace. Raises what it raises; the namespace is then as it was before."""
     import linecache
 
     namespace, _, _ = _kernel[0]
-    lines = source.splitlines(keepends=True)
-    linecache.cache[path] = (len(source), None, lines, path)
-    before = namespace.get("__file__")
+    linecache.cache[path] = (len(source), None, source.splitlines(keepends=True), path)
+    before = dict(namespace)
     namespace["__file__"] = path
     try:
         exec(compile(source, path, "exec", 0, True), namespace)
-    finally:
-        if before is None:
-            namespace.pop("__file__", None)
-        else:
-            namespace["__file__"] = before
+    except BaseException:
+        for name in [name for name in namespace if name not in before]:
+            del namespace[name]
+        namespace.update(before)
+        raise
+    if "__file__" in before:
+        namespace["__file__"] = before["__file__"]
+    else:
+        namespace.pop("__file__", None)
+    _bound.update(name for name, value in namespace.items() if before.get(name, _bound) is not value)
+    _loaded.append((path, source))
+
+
+def attempt(path: str, source: str) -> None:
+    """The same for the host, which is told of a failure; whatever a module raises, an interrupt too, is one."""
+    try:
+        load(path, source)
+    except BaseException as error:
+        status.show({FAILURE_MIME: {"ename": type(error).__name__, "evalue": _text(error), "line": _line(path, error)}})
 
 
 def settle() -> None:
     """All modules have run: what they bound was there before the user's first cell."""
-    _, given, settled = _kernel[0]
-    given.take_over()
+    namespace, given, settled = _kernel[0]
+    given.take_over({name: namespace[name] for name in _bound if name in namespace})
     settled()
+
+
+def conclude() -> None:
+    """The same for the host, which is told of every helper that there is now."""
+    settle()
+    status.show({HELPERS_MIME: documentation()})
+
+
+def loaded() -> list[tuple[str, str]]:
+    """The modules that this kernel has, for one that takes its place: the path and the source of each."""
+    return list(_loaded)
+
+
+def load_again(modules: Iterable[tuple[str, str]]) -> list[str]:
+    """Load the modules of a kernel that cannot go on; what could not be, each as `what (why)`.
+
+    They say nothing this time: nobody would know which cell it belongs to.
+    """
+    import contextlib
+    import io
+
+    missing = []
+    nowhere = io.StringIO()
+    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+        for path, source in modules:
+            try:
+                load(path, source)
+            except BaseException as error:
+                missing.append(f"extension module {path} ({type(error).__name__}: {_text(error)})")
+    settle()
+    return missing
 
 
 def documentation() -> list[dict[str, str]]:
@@ -64,8 +118,14 @@ def documentation() -> list[dict[str, str]]:
     return [
         _described(name, namespace[name])
         for name in given.values
-        if name in namespace and isinstance(getattr(namespace[name], "category", None), str)
+        if name in namespace and name[:1] != "_" and _is_helper(namespace[name])
     ]
+
+
+def _is_helper(value: Any) -> bool:
+    """Whether it is a function with a category, or the one object of ours; other objects may have one of their own."""
+    ours = type(value).__module__.startswith(f"{__package__}.")
+    return (isinstance(value, FunctionType) or ours) and isinstance(getattr(value, "category", None), str)
 
 
 def _described(name: str, value: Any) -> dict[str, str]:
@@ -73,11 +133,31 @@ def _described(name: str, value: Any) -> dict[str, str]:
 
     try:
         signature = str(inspect.signature(value)) if callable(value) else ""
-    except (TypeError, ValueError):
+    except Exception:  # What cannot be shown may be a default value of the user's.
         signature = ""
+    doc = inspect.getdoc(value) or ""
     return {
         "name": name,
-        "category": value.category,
-        "signature": signature,
-        "doc": inspect.getdoc(value) or "",
+        "category": safe_text(value.category[:_LONGEST]),
+        "signature": safe_text(signature[:_LONGEST_DOC]),
+        "doc": safe_text(doc[:_LONGEST_DOC]),
     }
+
+
+def _text(error: BaseException) -> str:
+    try:
+        said = error.msg if isinstance(error, SyntaxError) else str(error)  # The line is told besides.
+        return safe_text(status.cut(said, _LONGEST))
+    except Exception as failure:  # The exception is the user's, and so is how it is put into words.
+        return f"<its text could not be made: {type(failure).__name__}>"
+
+
+def _line(path: str, error: BaseException) -> int | None:
+    """The line of the module that it was at; None if it never got there."""
+    line = error.lineno if isinstance(error, SyntaxError) and error.filename == path else None
+    traceback = error.__traceback__
+    while traceback is not None:
+        if traceback.tb_frame.f_code.co_filename == path:
+            line = traceback.tb_lineno
+        traceback = traceback.tb_next
+    return line

@@ -76,7 +76,7 @@ class NamespaceWatch:
     def _without_given(self, names: list[str]) -> list[str]:
         """The names that are the user's: also given ones that were bound anew, but none that was given again."""
         rebound, given = self._given.rebound(), self._given.values
-        return [name for name in names if name not in given] + rebound
+        return [name for name in names if name not in given] + [name for name in rebound if name[:1] != "_"]
 
     def _remember(self) -> None:
         self._known = set(self._namespace)

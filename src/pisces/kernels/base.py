@@ -193,6 +193,16 @@ class Inspecting(Protocol):
 
 
 @runtime_checkable
+class Prepared(Protocol):
+    """A kernel that may have our own code inside, with which the prelude and extension modules come into it."""
+
+    @property
+    def has_guest(self) -> bool:
+        """Whether it has, which is known once it is up: not where it runs another language."""
+        ...
+
+
+@runtime_checkable
 class Mortal(Protocol):
     """A kernel that can tell how it died, also when no cell ran."""
 

@@ -1,6 +1,7 @@
 """Where a session has its kernels from: a fresh one of its backend, or the one that an earlier process left."""
 
 import logging
+from functools import partial
 from typing import Final
 
 import anyio
@@ -8,6 +9,7 @@ import anyio
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone
 from pisces.kernels.base import Kernel, LaunchSpec, Left, Returning, Staying, Ticket
 from pisces.kernels.deadline import Deadline
+from pisces.sessions.kernel_modules import start_with_modules
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.key import SessionKey
 from pisces.sessions.recovery import StateNews
@@ -29,6 +31,7 @@ class KernelSource:
         self._terms = terms
         self._records = records
         self._fresh_only = False
+        self._notes: list[str] = []
 
     async def get(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
         """A kernel that is up. Raises as `Kernel.start`."""
@@ -37,11 +40,18 @@ class KernelSource:
         return kernel or await self._fresh(spec, deadline)
 
     async def _fresh(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
-        kernel = self._terms.backend.kernel(spec)
-        await kernel.start(deadline)
+        kernel, outcomes = await start_with_modules(
+            partial(self._terms.backend.kernel, spec), self._terms.modules, deadline
+        )
+        self._notes += [note for outcome in outcomes for note in outcome.notes]
         if self._terms.durable and isinstance(kernel, Staying) and kernel.ticket is not None:
             self._records.keep(self._key, kernel.ticket)
         return kernel
+
+    def take_notes(self) -> list[str]:
+        """What is to be told of the start of a fresh kernel; told once."""
+        notes, self._notes = self._notes, []
+        return notes
 
     async def _left_behind(self, spec: LaunchSpec, deadline: Deadline) -> Kernel | None:
         ticket = self._ticket()

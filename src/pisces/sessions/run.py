@@ -64,7 +64,7 @@ class CallRun:
             if await self._ready():
                 await self._run_cells()
                 self.report.variables = self._doings.variables
-            self.report.notes += self._session.journal.take_trouble()
+            self.report.notes += [*self._session.source.take_notes(), *self._session.journal.take_trouble()]
         except BaseException:
             self.hand_back_news()
             raise

@@ -6,6 +6,7 @@ import msgspec
 
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.kernel_modules import KernelModules
 
 Launch = Callable[[str], LaunchSpec]
 """What a kernel needs that begins in this folder."""
@@ -19,3 +20,5 @@ class Terms(msgspec.Struct, frozen=True):
     rule: CheckpointRule = CheckpointRule()
     durable: bool = False
     """Whether its kernel may outlive the process that has the session, where the backend can have that."""
+    modules: KernelModules | None = None
+    """The extension modules that a fresh kernel loads; None for none."""

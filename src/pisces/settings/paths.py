@@ -65,6 +65,11 @@ class Paths(msgspec.Struct, frozen=True):
         return self.home / "cache"
 
     @property
+    def helpers(self) -> Path:
+        """What kernels told of the helpers they have."""
+        return self.cache / "helpers"
+
+    @property
     def managed_venv(self) -> Path:
         """The virtual environment that `pisces setup python` makes."""
         return self.home / "python-env"

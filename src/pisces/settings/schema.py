@@ -47,6 +47,15 @@ ToolMode = Literal["both", "ipy-only", "bash-only"]
 """Which tools that run code an agent gets."""
 
 
+class ModulesSettings(_Group, frozen=True):
+    """`python.modules`: files whose names are in every kernel."""
+
+    strict: Annotated[
+        bool,
+        Meta(description="Start no kernel when an extension module fails, instead of one without it."),
+    ] = False
+
+
 class PythonSettings(_Group, frozen=True):
     """`python`: kernels and sessions."""
 
@@ -123,12 +132,32 @@ class PythonSettings(_Group, frozen=True):
         Meta(ge=0, le=1024 * 1024, description="The most MiB that a kernel and all it starts may use; 0 for no limit."),
     ] = 0
     env: EnvSettings = EnvSettings()
+    modules: ModulesSettings = ModulesSettings()
 
 
 class NotebookSettings(_Group, frozen=True):
     """`notebook`: what there is for notebooks."""
 
     enabled: Annotated[bool, Meta(description="Offer the notebook tool to agents.")] = True
+
+
+class BridgeSettings(_Group, frozen=True):
+    """`bridge`: how cells reach the tools of their host."""
+
+    url: Annotated[
+        str,
+        Meta(
+            pattern=r"^$|^https?://[^\s/?#@]+(/[^\s?#]*)?$",
+            description="Where kernels on other machines reach the tools of the host; empty if they cannot.",
+            extra=USER_ONLY | {"one": "an address such as http://host:8123, or nothing"},
+        ),
+    ] = ""
+    port: Annotated[
+        int,
+        Meta(
+            ge=0, le=65535, description="The port of the loopback address for calls of tools; 0 for any.", extra=USER_ONLY
+        ),
+    ] = 0
 
 
 class OutputSettings(_Group, frozen=True):
@@ -162,6 +191,7 @@ class Settings(_Group, frozen=True):
 
     python: PythonSettings = PythonSettings()
     notebook: NotebookSettings = NotebookSettings()
+    bridge: BridgeSettings = BridgeSettings()
     output: OutputSettings = OutputSettings()
 
 
@@ -205,4 +235,4 @@ SETTINGS: Final[dict[str, SettingInfo]] = {info.name: info for info in _walk(Set
 GROUPS: Final = frozenset(
     ".".join(parts[:depth]) for parts in (name.split(".") for name in SETTINGS) for depth in range(1, len(parts))
 )
-"""The names of the tables that hold settings: `python`, `python.env`, `notebook`, `output`."""
+"""The names of the tables that hold settings: `python`, `python.env`, `python.modules`, `notebook`, `output`."""

@@ -15,6 +15,7 @@ from pisces.output.artifacts import ArtifactStore
 from pisces.sessions.jobs import Jobs
 from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnOutput, OnUpdate
+from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
 
 
@@ -33,6 +34,8 @@ class Services(msgspec.Struct, frozen=True):
     """The environment of whoever calls, not filtered: where Jupyter's paths are named."""
     journals: Path
     """The folder of what happened in each session, those of the past included."""
+    paths: Paths
+    """Where Pisces keeps what it keeps."""
     seen: SeenFiles
     """Which version of each file its readers know."""
 

@@ -7,13 +7,16 @@ from typing import Final
 
 import msgspec
 
+from pisces.environment.helper_cache import HelperCache
 from pisces.environment.interpreter import Interpreter
+from pisces.environment.modules import ModuleFolders
 from pisces.environment.secret_names import has_denied_ending
 from pisces.errors import DeadlineExceeded, InterpreterError, InvalidCall
 from pisces.kernels.base import LaunchSpec, Offering
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.registry import BackendChoice
 from pisces.sessions.checkpoint_policy import CheckpointRule
+from pisces.sessions.kernel_modules import KernelModules
 from pisces.sessions.key import SessionKey
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.terms import Terms
@@ -47,7 +50,12 @@ class Seat(msgspec.Struct, frozen=True):
 
         mode = "off" if python.kernel_mode == "per-call" else python.checkpoint
         rule = CheckpointRule(mode, python.checkpoint_max_mb)
-        return Terms(services.backends.get(self.choice), launch, rule, durable)
+        modules = KernelModules(
+            ModuleFolders.of(services.paths, services.cwd),
+            HelperCache(services.paths.helpers),
+            strict=python.modules.strict,
+        )
+        return Terms(services.backends.get(self.choice), launch, rule, durable, modules)
 
 
 async def find_seat(services: Services, kernel: str | None, stop: StopSignal, deadline: Deadline) -> Seat | None:

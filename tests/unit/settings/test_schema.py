@@ -25,7 +25,7 @@ def test_a_setting_is_in_the_reference_with_its_default_and_what_it_allows(info:
 
 def test_names_are_camel_case_below_their_groups() -> None:
     assert all(re.fullmatch(r"[a-z]+(\.[a-z]+)*\.[a-z][A-Za-z]*", name) for name in SETTINGS)
-    assert set(GROUPS) == {"python", "python.env", "notebook", "output"}
+    assert set(GROUPS) == {"python", "python.env", "python.modules", "notebook", "output"}
 
 
 def test_only_the_user_may_choose_interpreter_modules_and_variables() -> None:

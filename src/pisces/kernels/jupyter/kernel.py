@@ -40,7 +40,7 @@ _KEPT = 1000
 
 
 class JupyterKernel:
-    """Fulfils `Kernel`; for kernels that run Python, `Inspecting` too; and `Mortal`."""
+    """Fulfils `Kernel`; for kernels that run Python, `Inspecting` too; `Prepared` and `Mortal`."""
 
     def __init__(self, transport: Transport, spec: LaunchSpec, *, backend: str, nonce: str = "") -> None:
         """`nonce` is that of a kernel which has been set up before: start then finds out whether it is still there."""
@@ -65,6 +65,11 @@ class JupyterKernel:
     def interpreter(self) -> str:
         """See `kernels.base.Kernel`."""
         return self.transport.interpreter
+
+    @property
+    def has_guest(self) -> bool:
+        """See `kernels.base.Prepared`."""
+        return self.is_python
 
     async def start(self, deadline: Deadline) -> None:
         """See `kernels.base.Kernel`."""

@@ -39,6 +39,7 @@ class NativeKernel:
     """A process of the user's interpreter that runs our guest."""
 
     backend = "native"
+    has_guest = True
 
     def __init__(self, spec: LaunchSpec, zygotes: ZygotePool) -> None:
         self._spec = spec
