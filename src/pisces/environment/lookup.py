@@ -10,6 +10,7 @@ from pisces.environment.candidates import explicit_candidate
 from pisces.environment.interpreter import Interpreter, Search, TimeLeft, resolve_interpreter
 from pisces.environment.kernel_environment import kernel_environment
 from pisces.environment.probe_cache import ProbeCache
+from pisces.environment.shell_snapshot import SNAPSHOT_VARIABLE, snapshot_path
 from pisces.settings.load import LoadedSettings
 from pisces.settings.paths import Paths
 
@@ -77,5 +78,7 @@ class InterpreterLookup:
     @property
     def injected(self) -> dict[str, str]:
         """The variables of Pisces itself that every kernel sees."""
-        artifacts = str(self._search.paths.artifacts)
-        return {"PI_ARTIFACTS_DIR": artifacts, "ARTIFACTS": artifacts}
+        search = self._search
+        artifacts = str(search.paths.artifacts)
+        snapshot = {SNAPSHOT_VARIABLE: str(snapshot_path(search.environ, search.paths))}
+        return {"PI_ARTIFACTS_DIR": artifacts, "ARTIFACTS": artifacts, **snapshot}

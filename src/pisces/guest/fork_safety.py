@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 _TASKS = "/proc/self/task"
-_OWN_THREADS = ("pisces-flusher",)
+_OWN_THREADS = ("pisces-flusher", "pisces-drain")
 _HARD_PAUSE = 2  # omp_pause_hard: gives up the threads, keeps the settings.
 _CUDA_DEVICES = ("/dev/nvidia-uvm", "/dev/kfd")  # Opened by a context, not by those who only look at the card.
 

@@ -15,6 +15,12 @@ _MODULES: Final = (
     "jupyter_streams",
     "jupyter",
     "modules",
+    "descriptors",
+    "forking",
+    "processes",
+    "shell_capture",
+    "shell_processes",
+    "shell_snapshot",
     "prelude",
 )
 """What a kernel needs of the guest, by name; of a package, all that is in it."""

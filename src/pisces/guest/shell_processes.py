@@ -1,0 +1,68 @@
+"""The processes of one command of the shell: found by descent and by a cookie in their environment, and ended.
+
+The cookie finds those that have left both the family and the session of the command. Where the system has no /proc,
+only the process group is left to go by.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+
+from . import processes
+
+COOKIE = "PI_COMMAND_COOKIE"
+_ROUNDS = 10
+
+
+def new_cookie() -> str:
+    """A value for `COOKIE` that no other command has."""
+    return os.urandom(8).hex()
+
+
+def interrupt(pid: int) -> None:
+    """SIGINT for the group that the command leads."""
+    try:
+        os.killpg(pid, signal.SIGINT)
+    except (ProcessLookupError, PermissionError):
+        pass  # All of it has ended.
+
+
+def end(pid: int, cookie: str, *, ended: bool = False) -> None:
+    """Kill the command and all that it started. `ended` if it has been reaped: its pid may be another's by now."""
+    below = set() if ended else processes.descendants(pid)
+    if not ended:
+        try:
+            os.killpg(pid, signal.SIGKILL)
+        except (ProcessLookupError, PermissionError):
+            processes.kill(pid)  # It does not lead its group yet, or has left it.
+    for child in below:
+        processes.kill(child)
+    for _ in range(_ROUNDS):  # They may fork while we look.
+        found = carrying(cookie)
+        if not found:
+            return
+        for child in found:
+            processes.kill(child)
+
+
+def carrying(cookie: str) -> list[int]:
+    """The processes that were started with this cookie and have not ended."""
+    mark = f"{COOKIE}={cookie}".encode("ascii")
+    own = os.getpid()
+    return [pid for pid in _all() if pid != own and mark in _environment(pid)]
+
+
+def _all() -> list[int]:
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return []
+
+
+def _environment(pid: int) -> list[bytes]:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read().split(b"\0")
+    except OSError:
+        return []  # Another user's, or gone.
