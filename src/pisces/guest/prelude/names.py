@@ -86,17 +86,17 @@ def rm(path: AnyPath, *, recursive: bool = False) -> None:
 @helper("File ops")
 def mv(src: AnyPath, dst: AnyPath) -> Path:
     """Move a file or a folder, into `dst` if that is a folder; missing folders are made."""
-    from . import files
+    from . import moving
 
-    return files.mv(src, dst)
+    return moving.mv(src, dst)
 
 
 @helper("File ops")
 def cp(src: AnyPath, dst: AnyPath) -> Path:
-    """Copy a file, or a folder with all in it; into a folder that is there, files are merged."""
-    from . import files
+    """Copy a file, into `dst` if that is a folder; or a folder, whose content is merged with what `dst` has."""
+    from . import moving
 
-    return files.cp(src, dst)
+    return moving.cp(src, dst)
 
 
 @helper("Search")
@@ -182,7 +182,7 @@ def replace(path: AnyPath, pattern: str, repl: str, *, regex: bool = False) -> i
 
 @helper("Find/Replace")
 def sed(path: AnyPath, pattern: str, repl: str, *, flags: int = 0) -> int:
-    """Replace every match of a regular expression in a file (`flags` of `re`); how many there were."""
+    """Replace every match of a regular expression in a file (`flags` of `re`, `^` and `$` mean lines); how many."""
     from . import replacing
 
     return replacing.sed(path, pattern, repl, flags=flags)
@@ -233,9 +233,9 @@ def cols(text: str, *indices: int, sep: str | None = None) -> str:
 @helper("Text")
 def diff(a: AnyPath, b: AnyPath) -> str:
     """The unified diff of two files; empty if they are the same."""
-    from . import text as words
+    from . import comparing
 
-    return words.diff(a, b)
+    return comparing.diff(a, b)
 
 
 @helper("Navigation")
@@ -292,7 +292,8 @@ def output(
 ) -> Any:
     """Whole outputs that results showed in part, by artifact id: text, or values with `format="json"`.
 
-    `query` picks a part of JSON, such as `.rows[0]["name"]`; `offset` and `limit` are lines of text.
+    `query` picks a part of JSON, such as `.rows[0]["name"]`; lines of JSON are a list. `offset` and `limit` are lines
+    of text. Several ids give one text with headings, or a list of values.
     """
     from . import artifacts
 
