@@ -41,6 +41,8 @@ def _fold(name: str) -> str:
 def _words(kind: inspect.Type) -> str:
     words = "a text"
     match kind:
+        case inspect.Metadata(extra={"one": str(one)}):
+            words = one
         case inspect.Metadata():
             words = _words(kind.type)
         case inspect.LiteralType():

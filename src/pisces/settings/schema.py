@@ -155,7 +155,10 @@ class BridgeSettings(_Group, frozen=True):
     port: Annotated[
         int,
         Meta(
-            ge=0, le=65535, description="The port of the loopback address for calls of tools; 0 for any.", extra=USER_ONLY
+            ge=0,
+            le=65535,
+            description="The port of the loopback address for calls of tools; 0 for any.",
+            extra=USER_ONLY,
         ),
     ] = 0
 
@@ -235,4 +238,5 @@ SETTINGS: Final[dict[str, SettingInfo]] = {info.name: info for info in _walk(Set
 GROUPS: Final = frozenset(
     ".".join(parts[:depth]) for parts in (name.split(".") for name in SETTINGS) for depth in range(1, len(parts))
 )
-"""The names of the tables that hold settings: `python`, `python.env`, `python.modules`, `notebook`, `output`."""
+"""The names of the tables that hold settings: `python`, `python.env`, `python.modules`, `notebook`, `bridge`, `output`.
+"""

@@ -25,12 +25,12 @@ def test_a_setting_is_in_the_reference_with_its_default_and_what_it_allows(info:
 
 def test_names_are_camel_case_below_their_groups() -> None:
     assert all(re.fullmatch(r"[a-z]+(\.[a-z]+)*\.[a-z][A-Za-z]*", name) for name in SETTINGS)
-    assert set(GROUPS) == {"python", "python.env", "python.modules", "notebook", "output"}
+    assert set(GROUPS) == {"python", "python.env", "python.modules", "notebook", "bridge", "output"}
 
 
-def test_only_the_user_may_choose_interpreter_modules_and_variables() -> None:
+def test_only_the_user_may_choose_interpreter_modules_variables_and_addresses() -> None:
     user_only = {name for name, info in SETTINGS.items() if info.user_only}
-    assert user_only == {"python.interpreter", "python.preload", "python.env.allow"}
+    assert user_only == {"python.interpreter", "python.preload", "python.env.allow", "bridge.url", "bridge.port"}
 
 
 def test_the_beginning_never_gets_more_than_half_of_what_is_shown() -> None:
