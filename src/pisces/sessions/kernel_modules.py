@@ -11,8 +11,8 @@ import anyio
 import msgspec
 
 from pisces.environment.helper_cache import HelperCache, HelperDoc, KnownHelpers, content_key
+from pisces.environment.helper_source import prelude_source
 from pisces.environment.modules import ModuleFolders, ModuleSource, read_module
-from pisces.environment.prelude_docs import prelude_source
 from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.base import Kernel, Prepared
 from pisces.kernels.deadline import Deadline

@@ -4,11 +4,14 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any
 
+from pisces.environment.helper_cache import HelperCache
+from pisces.environment.modules import ModuleFolders
 from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
 from pisces.sessions.report import pending_records
-from pisces.tools.base import CallContext
+from pisces.tools.base import CallContext, Services
 from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name, with_refusals_told
+from pisces.tools.helper_docs import HelperDocs
 from pisces.tools.prompt import PromptedTool
 from pisces.tools.python_background import Attendance, unless_aborted
 from pisces.tools.python_call import CallInSession
@@ -26,6 +29,16 @@ class PythonTool(PromptedTool):
     """Runs Python that remembers."""
 
     name = "python"
+
+    def __init__(self, services: Services) -> None:
+        super().__init__(services)
+        folders = ModuleFolders.of(services.paths, services.cwd)
+        self._helpers = HelperDocs(folders, HelperCache(services.paths.helpers))
+
+    @property
+    def description(self) -> str:
+        """What a model reads before it uses the tool: also which helpers it finds in a cell."""
+        return f"{super().description}\n- {self._helpers.line()}"
 
     @property
     def schema(self) -> Mapping[str, Any]:

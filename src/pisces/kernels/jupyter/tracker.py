@@ -194,12 +194,15 @@ class ExecutionTracker:
         return [self._error]
 
     def closing_events(self) -> list[AnyEvent]:
-        """At the end: an error that is in the reply only, because this kernel does not publish its errors."""
+        """At the end, what is in the reply only: help that is meant for a pager, errors that are not published."""
         reply = self.reply
-        if reply is None or reply.get("status") != "error" or self._error is not None:
+        if reply is None:
             return []
+        pages: list[AnyEvent] = [*_pages(reply)]
+        if reply.get("status") != "error" or self._error is not None:
+            return pages
         ename, evalue = str(reply.get("ename") or ""), str(reply.get("evalue") or "")
-        return self._raised(ename, evalue, reply.get("traceback") or ()) if ename else []
+        return pages + (self._raised(ename, evalue, reply.get("traceback") or ()) if ename else [])
 
     def status(self, *, python: bool) -> DoneStatus:
         """How the execution ended."""
@@ -228,6 +231,13 @@ class ExecutionTracker:
         if ename == "SystemExit":
             return 0 if evalue in ("", "None") else int(evalue) if _is_code(evalue) else 1
         return int(evalue) if not ename and _is_code(evalue) else None
+
+
+def _pages(reply: Mapping[str, Any]) -> list[Display]:
+    """What `name?` shows, which nobody here has a pager for."""
+    payload = reply.get("payload")
+    parts = [part for part in payload if isinstance(part, dict)] if isinstance(payload, list) else []
+    return [Display(_bundle(part, "data")) for part in parts if part.get("source") == "page" and _bundle(part, "data")]
 
 
 def _in_short(ename: str, evalue: str) -> tuple[str, ...]:

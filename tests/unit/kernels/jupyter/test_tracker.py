@@ -217,3 +217,12 @@ def test_an_error_that_is_in_the_reply_only_is_told_once() -> None:
 def test_an_error_that_was_published_is_not_told_again() -> None:
     tracker, _ = fed(said("error", {"ename": "E", "evalue": "v", "traceback": []}), reply("error", ename="E"))
     assert tracker.closing_events() == []
+
+
+@pytest.mark.parametrize("status", ["ok", "error"])
+def test_help_that_is_meant_for_a_pager_is_shown(status: str) -> None:
+    page = {"source": "page", "data": {"text/plain": "Docstring: it helps"}, "start": 0}
+    odd = ["nothing", {"source": "page", "data": None}, {"source": "set_next_input", "text": "x"}]
+    tracker, _ = fed(reply(status, payload=[*odd, page], ename="E", evalue="v"))
+    error = [Error("E", "v", ("E: v",))] if status == "error" else []
+    assert tracker.closing_events() == [Display({"text/plain": "Docstring: it helps"}), *error]

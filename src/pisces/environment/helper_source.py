@@ -1,9 +1,9 @@
-"""The helpers of the prelude, read out of its source: known before any kernel has started, and without one."""
+"""Helpers, read out of the source of the prelude or a module: known before any kernel has started, and without one."""
 
 from functools import cache
 from typing import TYPE_CHECKING
 
-from pisces.environment.helper_cache import HelperDoc, KnownHelpers
+from pisces.environment.helper_cache import HelperDoc
 
 if TYPE_CHECKING:
     import ast
@@ -17,14 +17,17 @@ def prelude_source() -> str:
     return files("pisces").joinpath("guest", "prelude", "names.py").read_text(encoding="utf-8")
 
 
-@cache
-def prelude_helpers() -> KnownHelpers:
-    """Every helper that the source defines and gives a category, in order."""
+def helpers_in(source: str) -> list[HelperDoc]:
+    """Every helper that a source defines and gives a category, in order; none, if it is no Python."""
     import ast
 
+    try:
+        tree = ast.parse(source)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
     found: dict[str, HelperDoc] = {}
     definitions: dict[str, ast.FunctionDef | ast.ClassDef] = {}
-    for node in ast.parse(prelude_source()).body:
+    for node in tree.body:
         if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
             definitions[node.name] = node
             category = _category_of(node)
@@ -32,7 +35,7 @@ def prelude_helpers() -> KnownHelpers:
                 found[node.name] = _described(node.name, node, category)
         elif isinstance(node, ast.Assign):
             _assigned(node, definitions, found)
-    return KnownHelpers(tuple(found.values()))
+    return list(found.values())
 
 
 def _category_of(node: "ast.FunctionDef | ast.ClassDef") -> str:
@@ -57,7 +60,8 @@ def _assigned(
     if isinstance(target, ast.Attribute) and target.attr == "category":
         if isinstance(target.value, ast.Name) and isinstance(value, ast.Constant):
             name = target.value.id
-            found[name] = _described(name, definitions[name], str(value.value))
+            if name in definitions:
+                found[name] = _described(name, definitions[name], str(value.value))
     elif isinstance(target, ast.Name) and isinstance(value, ast.Call) and isinstance(value.func, ast.Name):
         made_of = definitions.get(value.func.id)
         category = "" if made_of is None else _category_of(made_of)
