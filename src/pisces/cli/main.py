@@ -39,6 +39,7 @@ cli = LazyGroup(
         "session": ("pisces.cli.session:session", "List, undo, branch and close sessions that outlive a command."),
         "notebook": ("pisces.cli.notebook:notebook", "Show, edit, run and compare Jupyter notebooks."),
         "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),
+        "modules": ("pisces.cli.modules:modules", "List the modules that every kernel loads, and try them."),
         "settings": ("pisces.cli.settings:settings", "List the settings, and where each comes from."),
         "host": ("pisces.cli.host:host", "See and stop the background host, which keeps the sessions."),
         "gateway": (

@@ -20,6 +20,7 @@ from . import jupyter_loop, modules, prelude, stdin
 from .given_names import GivenNames
 from .json_safe import json_safe
 from .jupyter_streams import OrderedStreams, drop_nothing
+from .own_frames import leave_out_helpers
 from .variables import NamespaceWatch
 
 TYPE_CHECKING = False
@@ -175,11 +176,7 @@ def _show_no_frame_of_ours(shell: Any) -> None:
     plain = shell.showtraceback
 
     def show(exc_tuple: Any = None, *args: Any, **options: Any) -> None:
-        last = (exc_tuple or sys.exc_info())[2]
-        while last is not None and last.tb_next is not None:
-            if (last.tb_next.tb_frame.f_globals.get("__package__") or "").partition(".")[0] == __package__:
-                last.tb_next = None
-            last = last.tb_next
+        leave_out_helpers((exc_tuple or sys.exc_info())[2])
         plain(exc_tuple, *args, **options)
 
     shell.showtraceback = show

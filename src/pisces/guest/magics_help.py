@@ -89,8 +89,8 @@ def _facts(name: str, value: Any, *, with_source: bool) -> list[tuple[str, str]]
     if not callable(value):
         facts.append(("String form", _short(value)))
     try:
-        facts.append(("File", inspect.getfile(value)))
-    except TypeError:
+        facts.append(("File", inspect.getfile(inspect.unwrap(value))))
+    except (TypeError, ValueError):
         facts += [("Length", str(len(value)))] if isinstance(value, (str, bytes, list, tuple, dict, set)) else []
     source = _source(value) if with_source else None
     if source is not None:

@@ -7,6 +7,7 @@ import sys
 from types import TracebackType
 
 from . import memory_limit
+from .own_frames import leave_out_helpers
 from .shell_contract import ERROR, CellOutcome
 from .tracebacks import describe
 
@@ -16,6 +17,7 @@ _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 def outcome_of(error: BaseException) -> CellOutcome:
     """How a cell ended that raised this; it becomes `sys.last_value`, as in the interactive interpreter."""
     memory_limit.ease()
+    leave_out_helpers(error.__traceback__)
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.last_exc = error  # type: ignore[attr-defined]  # Where debuggers look from 3.12 on.
     ename, evalue, lines = describe(error)
@@ -26,7 +28,8 @@ def outcome_of(error: BaseException) -> CellOutcome:
 
 
 def without_our_frames(traceback: TracebackType | None) -> None:
-    """Cut the end of a traceback that lies in this package: the user's line raised, as far as the user can see."""
+    """Cut what of a traceback lies in this package: the user's line raised, as far as the user can see."""
+    leave_out_helpers(traceback)
     last = None
     while traceback is not None:
         if not traceback.tb_frame.f_code.co_filename.startswith(_HERE):

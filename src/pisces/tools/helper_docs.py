@@ -27,6 +27,7 @@ class HelperDocs:
         self._folders = folders
         self._cache = cache
         self._files: Sequence[ModuleFile] | None = None
+        self._sources: Sequence[ModuleSource] = ()
         self._key = ""
         self._guess: KnownHelpers | None = None
         self._told = ""
@@ -59,16 +60,15 @@ class HelperDocs:
         """What the sources say; that of the prelude alone is as good as a kernel's word, and kept like that."""
         if self._guess is None:
             self._guess = _read_off(self._sources)
-            self._sources = []
+            self._sources = ()
             if self._guess.complete:
                 self._cache.put(self._key, self._guess)
         return self._guess
 
 
 def _read_off(sources: Sequence[ModuleSource]) -> KnownHelpers:
-    found = {
-        helper.name: helper for text in (prelude_source(), *(s.text for s in sources)) for helper in helpers_in(text)
-    }
+    texts = [prelude_source(), *(source.text for source in sources)]
+    found = {helper.name: helper for text in texts for helper in helpers_in(text)}
     return KnownHelpers(tuple(found.values()), complete=not sources)
 
 

@@ -15,6 +15,7 @@ _MODULES: Final = (
     "jupyter_streams",
     "jupyter",
     "modules",
+    "own_frames",
     "descriptors",
     "forking",
     "processes",
