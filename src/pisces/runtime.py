@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Self, TypeVar, overload
 
 import anyio
 import msgspec
 from anyio.abc import TaskGroup
 
+from pisces.bridge.server import Bridge
 from pisces.environment.lookup import InterpreterLookup
 from pisces.errors import InvalidCall, PiscesError
 from pisces.files.seen import SeenFiles
@@ -30,14 +31,18 @@ from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Services, Tool, error_result
 from pisces.tools.offer import Offer, make_offer
-from pisces.tools.registry import make_tools, why_missing
+from pisces.tools.registry import BUILT_IN, make_tools, why_missing
 
 _AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
 _DAY = 86_400.0
 _LEAST_IDLE = 30.0
 """What kernels share is kept for at least so long: it must not be given up while the first of them comes up."""
 
+_MODEL = "model"
+
 _log = logging.getLogger(__name__)
+
+_F = TypeVar("_F", bound=Callable[..., Any])
 
 
 class Runtime:
@@ -59,10 +64,12 @@ class Runtime:
         environ: Mapping[str, str] | None = None,
         backend: Backend | None = None,
         session_idle: float | None = None,
+        model: Callable[..., Any] | None = None,
     ) -> None:
         """`settings` are laid over the files and the environment; `backend` takes the place of the configured one.
 
         `session_idle` is how many seconds a session stays that nobody is connected to; `python.idleTimeout` if None.
+        `model` is a function, async or not, that asks a language model: cells call it as `tool.model(prompt=…)`.
         """
         self.cwd = working_folder(cwd)
         self.environ = dict(os.environ if environ is None else environ)
@@ -73,6 +80,12 @@ class Runtime:
         self.interpreters = InterpreterLookup(self.cwd, self.environ, self.loaded, self.paths)
         self._given_backend = backend
         self._session_idle = self.settings.python.idle_timeout if session_idle is None else session_idle
+        self._functions: dict[str, Tool] = {}
+        self._for_cells: dict[str, Tool] = {}
+        if model is not None:
+            from pisces.tools.function_tool import FunctionTool
+
+            self._for_cells[_MODEL] = FunctionTool(model, name=_MODEL)
         self._backends: Backends | None = None
         self._pool: SessionPool | None = None
         self._tasks: TaskGroup | None = None
@@ -88,6 +101,29 @@ class Runtime:
     def tools(self) -> Mapping[str, Tool]:
         """The tools, by name."""
         return self._tools
+
+    @overload
+    def register(self, function: _F) -> _F: ...
+    @overload
+    def register(self, *, name: str = "", description: str = "") -> Callable[[_F], _F]: ...
+    def register(self, function: Any = None, *, name: str = "", description: str = "") -> Any:
+        """Make a function a tool, as a decorator: `@rt.register`, or `@rt.register(name="other")`.
+
+        Its parameters are those of the function, its description is the docstring. It may be async; one that is not
+        runs in a thread. It is in `rt.tools`, and cells call it as `tool.name(…)`. Raises `InvalidCall` for a name that
+        is taken, and for a function that cannot be called with JSON.
+        """
+
+        def decorate(function: _F) -> _F:
+            from pisces.tools.function_tool import FunctionTool
+
+            tool = FunctionTool(function, name=name, description=description)
+            if tool.name in BUILT_IN or tool.name in self._functions or tool.name == _MODEL:
+                raise InvalidCall(f"There is a tool {tool.name!r} already", hint="Give this one another `name`.")
+            self._functions[tool.name] = self._tools[tool.name] = tool
+            return function
+
+        return decorate if function is None else decorate(function)
 
     @property
     def pool(self) -> SessionPool:
@@ -123,6 +159,7 @@ class Runtime:
         )
         self._tasks = anyio.create_task_group()
         await self._tasks.__aenter__()
+        bridge = Bridge(self._tasks, port=self.settings.bridge.port, url=self.settings.bridge.url)
         jobs = Jobs(self._tasks, leave=self._pool.leave)
         self._services = Services(
             settings=self.settings,
@@ -137,6 +174,9 @@ class Runtime:
             journals=self.paths.journals,
             paths=self.paths,
             seen=SeenFiles(),
+            bridge=bridge,
+            functions=self._functions,
+            for_cells=self._for_cells,
         )
         self._tools = make_tools(self._services)
         self._tasks.start_soon(self._pool.maintain)

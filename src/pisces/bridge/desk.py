@@ -41,9 +41,7 @@ class Desk:
             return Reply.refusal(404, f"There is only {' '.join(CALL)} and {' '.join(LIST)}")
         caller = self._callers.with_token(_token(head))
         if caller is None:
-            return Reply.refusal(
-                403, "The token is missing or wrong: send it as `Authorization: Bearer`"
-            )
+            return Reply.refusal(403, "The token is missing or wrong: send it as `Authorization: Bearer`")
         return caller
 
     async def answer(self, head: Head, caller: Caller, body: bytes, call: ToolCall) -> Reply:

@@ -33,8 +33,6 @@ class Bridge:
         self._desk = Desk(self._callers)
         self._listening: socket.socket | None = None
         self._trouble = ""
-        self._closed = False
-        self._serving = anyio.CancelScope()
 
     def admit(self) -> Caller:
         """A session that may call tools, until it is dismissed."""
@@ -58,13 +56,8 @@ class Bridge:
         self._listen()
         return {} if self._listening is None else _variables(self._url.rstrip("/"), caller)
 
-    def close(self) -> None:
-        """Answer nobody any more; what is under way is cancelled."""
-        self._closed = True
-        self._serving.cancel()
-
     def _listen(self) -> None:
-        if self._listening is not None or self._trouble or self._closed:
+        if self._listening is not None or self._trouble:
             return
         listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
         try:
@@ -89,7 +82,7 @@ class Bridge:
     async def _accept(self, listening: socket.socket) -> None:
         """Serve whoever connects, for ever."""
         room = anyio.Semaphore(_CONNECTIONS)
-        with listening, self._serving:
+        with listening:
             async with await SocketListener.from_socket(listening) as listener, anyio.create_task_group() as serving:
                 while True:
                     await room.acquire()

@@ -31,6 +31,8 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     """The name of an installed kernelspec to run; empty for a kernel of the interpreter's own."""
     durable: bool = False
     """Whether the kernel is to outlive this process, where the backend can have that."""
+    injected_elsewhere: Mapping[str, str] = {}
+    """What a kernel on another machine gets, in the place of `env` and `injected`."""
 
 
 class ExecuteRequest(msgspec.Struct, frozen=True):
@@ -50,6 +52,11 @@ class ExecuteRequest(msgspec.Struct, frozen=True):
 
 class Execution(Protocol):
     """One cell under way."""
+
+    @property
+    def run(self) -> str:
+        """What the code in the kernel can know this cell by; empty if it cannot."""
+        ...
 
     async def receive(self) -> Sequence[AnyEvent]:
         """Wait for the next events, at least one; the last batch ends with `Done`, and nothing follows it.

@@ -71,6 +71,8 @@ class MemoryProcess:
 class MemoryExecution:
     """Takes the steps of one cell, as far as it is asked to."""
 
+    run = ""
+
     def __init__(self, process: MemoryProcess, request: ExecuteRequest, handler: Handler) -> None:
         self._process = process
         self._request = request

@@ -119,3 +119,9 @@ class Update(msgspec.Struct, frozen=True):
 
     tail: str
     cells: tuple[CellRecord, ...]
+
+
+class FunctionValue(msgspec.Struct, frozen=True):
+    """The details of a function that a program registered as a tool: its value, of JSON types."""
+
+    value: Any

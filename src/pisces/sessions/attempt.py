@@ -2,6 +2,7 @@
 
 import time
 
+from pisces.bridge.lease import Lease
 from pisces.model.events import Done
 from pisces.model.results import Outcome
 from pisces.sessions.recovery import died_between_calls
@@ -13,7 +14,8 @@ _INTERRUPTED_CODE = 130
 class Attempt:
     """Filled in by the run while the cell goes on."""
 
-    def __init__(self, folder: str | None) -> None:
+    def __init__(self, folder: str | None, lease: Lease | None = None) -> None:
+        """`lease` is leave for the cell to call tools of the host; it ends with the cell."""
         self.folder = folder
         """Where the kernel was asked to go first; None for where it is."""
         self.began = False
@@ -22,6 +24,7 @@ class Attempt:
         """The call was to stop before the cell was done."""
         self.killed = False
         self.done: Done | None = None
+        self._lease = lease
         self._sent_at = time.perf_counter()
 
     @property
@@ -54,6 +57,21 @@ class Attempt:
         """Whether the cell went well, by itself."""
         settled = self.done is not None and self.done.status == "ok"
         return settled and not self.stopped and not self.asked_for_input
+
+    def sent_as(self, run: str) -> None:
+        """The kernel has it; its code can know it by this."""
+        if self._lease is not None:
+            self._lease.run = run or None
+
+    def end(self, done: Done) -> None:
+        """It is over, and with it what it has asked of the host."""
+        self.done = done
+        self.close()
+
+    def close(self) -> None:
+        """It may call no tool any more. It can be called more than once."""
+        if self._lease is not None:
+            self._lease.close()
 
     def how_it_died(self, grace: float) -> str:
         """Why the kernel is gone, as the beginning of a sentence."""

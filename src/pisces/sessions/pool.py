@@ -263,3 +263,5 @@ class SessionPool:
         for holding in [holding for holding, own in self._own.items() if own is session]:
             del self._own[holding]
         await session.close(why=why, leave=leave)
+        if session.door.owner:
+            await self.leave(session.door.owner)

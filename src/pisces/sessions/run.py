@@ -4,6 +4,7 @@ from collections.abc import Sequence
 
 import anyio
 
+from pisces.bridge.lease import HostTools, Lease
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
@@ -39,8 +40,13 @@ class CallRun:
         progress: Progress,
         doings: Doings | None = None,
         witness: Witness | None = None,
+        tools: HostTools | None = None,
+        callers: tuple[Lease, ...] = (),
     ) -> None:
-        """`doings` is that of the parts of the call that ran in this session before; `witness` sees all of it."""
+        """`doings` is that of the parts of the call that ran in this session before; `witness` sees all of it.
+
+        `tools` are what the cells may call, `callers` the leases of cells that wait for this call.
+        """
         self.report = RunReport(records=list(records))
         self._session = session
         self._options = options
@@ -49,6 +55,8 @@ class CallRun:
         self._stop = stop
         self._progress = progress
         self._witness = witness
+        self._tools = tools
+        self._callers = callers
         self._told: StateNews | None = None
         self._doings = doings or Doings()
         self._joined_reset = options.reset and session.resetting
@@ -162,7 +170,16 @@ class CallRun:
         session = self._session
         kernel = await session.ensure_kernel(self._deadline)
         self._tell_news()
-        attempt = Attempt(self._folder_for(session))
+        lease = session.door.open(session.key, self._tools, self._callers)
+        attempt = Attempt(self._folder_for(session), lease)
+        try:
+            await self._carry_out(kernel, attempt, record)
+        finally:
+            attempt.close()
+        return attempt
+
+    async def _carry_out(self, kernel: Kernel, attempt: Attempt, record: CellRecord) -> None:
+        session = self._session
         record.status = "running"
         self._transcript.begin(record, self._options.cells or len(self.report.records))
         session.journal.begin_cell(record)
@@ -176,19 +193,19 @@ class CallRun:
                 execution = await kernel.execute(request)
         except KernelGone:
             ended = kernel.ended if isinstance(kernel, Mortal) else None
-            attempt.done = Done("crashed", state="lost", process_exit=ended)
+            attempt.end(Done("crashed", state="lost", process_exit=ended))
         except KernelError as error:
-            attempt.done = Done("disconnected", state="unknown", notes=(error.explain(),))
+            attempt.end(Done("disconnected", state="unknown", notes=(error.explain(),)))
         if execution is not None:
+            attempt.sent_as(execution.run)
             session.cell_began()
             await self._follow(kernel, execution, attempt, record)
         elif attempt.done is None:
             attempt.stopped = True
-            attempt.done = Done("aborted", notes=("The kernel had not taken the cell yet, so that it was not run.",))
+            attempt.end(Done("aborted", notes=("The kernel had not taken the cell yet, so that it was not run.",)))
         record.duration_ms = attempt.duration_ms
         await self._look_after(attempt, record)
         self._transcript.end(ok=attempt.ok)
-        return attempt
 
     async def _look_after(self, attempt: Attempt, record: CellRecord) -> None:
         """After a cell its state is kept; a kernel that died comes back, or is cleared away.
@@ -283,7 +300,7 @@ class CallRun:
     async def _take(self, events: Sequence[AnyEvent], attempt: Attempt) -> None:
         for event in events:
             if isinstance(event, Done):
-                attempt.done = event
+                attempt.end(event)
             elif isinstance(event, Started):
                 attempt.began = True
             else:

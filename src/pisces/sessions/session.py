@@ -26,6 +26,7 @@ from pisces.sessions.owner_news import OwnerNews
 from pisces.sessions.recovery import StateNews, bring_back, died_between_calls
 from pisces.sessions.state import Place, SessionState
 from pisces.sessions.terms import Terms
+from pisces.sessions.tool_door import ToolDoor
 from pisces.sessions.turns import Turns
 from pisces.sessions.variables import VariableList
 
@@ -74,6 +75,7 @@ class Session(Turns, OwnerNews):
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
+        self.door = ToolDoor(terms.bridge)
         self._slots = slots
         self._phase: Phase = "provisioning"
         self._deaths = 0
@@ -122,7 +124,7 @@ class Session(Turns, OwnerNews):
         """What a kernel of this session starts with now, and where."""
         spec = self.terms.launch(self.folder)
         injected = {**spec.injected, **self.journal.environment}
-        return msgspec.structs.replace(spec, injected=injected, durable=self.terms.durable)
+        return self.door.shown_in(msgspec.structs.replace(spec, injected=injected, durable=self.terms.durable))
 
     def adopt(self, kernel: Kernel) -> None:
         """This one is up, and the session's from now on; the session has a slot for it."""
@@ -367,6 +369,7 @@ class Session(Turns, OwnerNews):
                 self.state.checkpoints.drop_all()
                 await (self.leave_kernel() if leave else self.end_kernel())
             finally:
+                self.door.close()
                 self.journal.close(why)
 
 

@@ -4,6 +4,7 @@ from collections.abc import Callable
 
 import msgspec
 
+from pisces.bridge.server import Bridge
 from pisces.kernels.base import Backend, LaunchSpec
 from pisces.sessions.checkpoint_policy import CheckpointRule
 from pisces.sessions.kernel_modules import KernelModules
@@ -22,3 +23,5 @@ class Terms(msgspec.Struct, frozen=True):
     """Whether its kernel may outlive the process that has the session, where the backend can have that."""
     modules: KernelModules | None = None
     """The extension modules that a fresh kernel loads; None for none."""
+    bridge: Bridge | None = None
+    """Over which its cells call tools of the host; None where they cannot."""

@@ -7,6 +7,8 @@ from typing import Any, Protocol
 import anyio
 import msgspec
 
+from pisces.bridge.lease import Lease
+from pisces.bridge.server import Bridge
 from pisces.environment.lookup import InterpreterLookup
 from pisces.files.seen import SeenFiles
 from pisces.kernels.registry import BackendChoice, Backends
@@ -38,6 +40,12 @@ class Services(msgspec.Struct, frozen=True):
     """Where Pisces keeps what it keeps."""
     seen: SeenFiles
     """Which version of each file its readers know."""
+    bridge: Bridge | None = None
+    """Over which cells call tools."""
+    functions: "Mapping[str, Tool]" = {}
+    """The tools that the program brings which embeds us."""
+    for_cells: "Mapping[str, Tool]" = {}
+    """What only cells can call: the program's model."""
 
 
 class CallContext(msgspec.Struct, frozen=True, kw_only=True):
@@ -58,6 +66,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether the session is to outlive this process, where its kernel can."""
     lasting: bool = True
     """Whether anything can be called after this call; False where the runtime ends with it, and would end a job."""
+    callers: tuple[Lease, ...] = ()
+    """The cells that wait for this call, outermost first, where it comes from a cell."""
 
 
 class Tool(Protocol):

@@ -17,6 +17,7 @@ from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.sessions.witness import Witness
 from pisces.tools.base import CallContext, Services, error_result
+from pisces.tools.bridge_calls import CellTools, refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
 
@@ -71,10 +72,15 @@ class CellCall:
         self._progress.follow(records)
 
     def session(self, seat: Seat, *, reset: bool) -> Session:
-        """The session of the call that has such a kernel. Raises `KernelError` when that cannot be had."""
+        """The session of the call that has such a kernel. Raises `KernelError` when that cannot be had.
+
+        Raises `SessionError` when it is that of a cell which waits for this call.
+        """
         pool, owner = self.services.pool, self.context.owner
+        key = seat.key(self.session_name, self.services.cwd)
+        refuse_to_wait_for_itself(self.context, key)
         terms = seat.terms(self.services, durable=self.context.durable and not self.one_off)
-        session = pool.session(seat.key(self.session_name, self.services.cwd), owner, terms)
+        session = pool.session(key, owner, terms)
         return pool.separate(session, owner, terms) if reset else session
 
     def run(
@@ -118,6 +124,8 @@ class CellCall:
             progress=self._progress,
             doings=doings,
             witness=witness,
+            tools=CellTools(self.services),
+            callers=self.context.callers,
         )
 
     def about_jobs(self, session: Session, records: Sequence[CellRecord], *, attended: bool = True) -> list[str]:

@@ -13,6 +13,9 @@ from pisces.tools.read import ReadTool
 from pisces.tools.session import SessionTool
 from pisces.tools.write import WriteTool
 
+BUILT_IN: Final = frozenset({"python", "eval", "bash", "session", "notebook", "read", "write", "edit"})
+"""The names that are taken, also by tools which the settings do not allow."""
+
 ALL_TOOLS: Final[Mapping[str, object]] = {"python.toolMode": "both", "notebook.enabled": True}
 """Settings for commands: what a setting keeps from agents, people have all the same."""
 
@@ -21,14 +24,16 @@ _LEFT_OUT: Final[Mapping[ToolMode, tuple[str, ...]]] = {"both": (), "ipy-only": 
 
 
 def make_tools(services: Services, *, mode: ToolMode | None = None) -> dict[str, Tool]:
-    """Every tool that the settings allow, by name; `mode` takes the place of the one that is set."""
+    """Every tool that the settings allow, by name, and those of the program that embeds us.
+
+    `mode` takes the place of the one that is set.
+    """
     kinds = (PythonTool, EvalTool, SessionTool, NotebookTool, ReadTool, WriteTool, EditTool)
     tools: list[Tool] = [kind(services) for kind in kinds]
     settings = services.settings
     left_out = _LEFT_OUT[mode or settings.python.tool_mode]
-    return {
-        tool.name: tool for tool in tools if tool.name not in left_out and not _is_switched_off(tool.name, settings)
-    }
+    allowed = [tool for tool in tools if tool.name not in left_out and not _is_switched_off(tool.name, settings)]
+    return {**{tool.name: tool for tool in allowed}, **services.functions}
 
 
 def why_missing(name: str, settings: Settings) -> str:

@@ -55,7 +55,7 @@ class Seat(msgspec.Struct, frozen=True):
             HelperCache(services.paths.helpers),
             strict=python.modules.strict,
         )
-        return Terms(services.backends.get(self.choice), launch, rule, durable, modules)
+        return Terms(services.backends.get(self.choice), launch, rule, durable, modules, services.bridge)
 
 
 async def find_seat(services: Services, kernel: str | None, stop: StopSignal, deadline: Deadline) -> Seat | None:

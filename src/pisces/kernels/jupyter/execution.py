@@ -38,6 +38,7 @@ class JupyterExecution:
 
     def __init__(self, kernel: "JupyterKernel", request: Message, *, inspect: bool, counted: bool) -> None:
         self._kernel = kernel
+        self.run = request.id
         client = request.header["session"]
         # A Python kernel that was prepared drops nothing.
         numbering = None if kernel.is_python else Numbering(client)

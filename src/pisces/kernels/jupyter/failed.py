@@ -9,6 +9,7 @@ class FailedExecution:
     """Fulfils `kernels.base.Execution`."""
 
     done = True
+    run = ""
 
     def __init__(self, ename: str, evalue: str, notes: tuple[str, ...]) -> None:
         self._events: list[AnyEvent] = [

@@ -101,6 +101,8 @@ class JupyterKernel:
         _startup.debug("kernel answers")
         if self.is_python and self.nonce:
             await self._recognise()
+            if self._injected:  # An earlier process left it, with the variables of then.
+                await self._ask(go_code(None, self._injected), {})
         elif self.is_python:
             await self._prepare()
         if self.is_python:
@@ -127,7 +129,7 @@ class JupyterKernel:
     async def _prepare(self) -> None:
         nonce = uuid4().hex
         local = self.transport.shares_machine
-        env = {**self._spec.env, **self._spec.injected} if local else {}
+        env = {**(self._spec.env if local else {}), **self._injected}
         if env.get("MPLBACKEND") == PLAIN_MPLBACKEND:
             del env["MPLBACKEND"]  # The kernel shows figures itself.
         reply = await self._ask(set_up_code(nonce, self._spec.cwd, env), {_KEY: IDENTITY})
@@ -142,6 +144,11 @@ class JupyterKernel:
             return
         self.nonce = nonce
         self._notes += [str(note) for note in answer.get("notes") or ()]
+
+    @property
+    def _injected(self) -> Mapping[str, str]:
+        """The variables of Pisces itself that make sense where the kernel runs."""
+        return self._spec.injected if self.transport.shares_machine else self._spec.injected_elsewhere
 
     async def _recognise(self) -> None:
         """Make sure that this is the process that was prepared. Raises `KernelEnded`."""

@@ -49,6 +49,11 @@ class NativeExecution:
         self._last_mark = 0
         self.done = False
 
+    @property
+    def run(self) -> str:
+        """See `kernels.base.Execution`."""
+        return str(self._cell)
+
     async def receive(self) -> Sequence[AnyEvent]:
         """See `kernels.base.Execution`."""
         self._process.channels.active = True
