@@ -4,7 +4,7 @@ Above is `session`; the other files of this name have the actions, by their subj
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from typing import Any, TypeVar
+from typing import Any, Final, TypeVar
 
 from anyio import to_thread
 
@@ -16,6 +16,7 @@ from pisces.sessions.jobs import Job
 from pisces.sessions.session import Session
 from pisces.tools import session_jobs, session_state
 from pisces.tools.base import CallContext, Services, error_result
+from pisces.tools.bridge_calls import refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice
 from pisces.tools.python import DEFAULT_SESSION, DEFAULT_TIMEOUT
 from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
@@ -28,6 +29,9 @@ from pisces.tools.session_params import SessionParams, check
 from pisces.tools.session_result import told
 
 T = TypeVar("T")
+
+_NEED_THE_TURN: Final[tuple[SessionAction, ...]] = ("checkpoint", "restore", "undo", "branch", "close")
+"""Actions that wait for the cell which runs in the session."""
 
 
 async def call_session(services: Services, params: Mapping[str, Any], context: CallContext) -> ToolResult:
@@ -85,6 +89,8 @@ class _SessionCall:
     def _find(self) -> Session:
         name = self._params.session or DEFAULT_SESSION
         self._session = find_session(self._services, self._context.owner, name, self._params.kernel)
+        if self._params.action in _NEED_THE_TURN and not self._params.drop:
+            refuse_to_wait_for_itself(self._context, self._session.key)
         return self._session
 
     def _job(self) -> Job:
@@ -98,7 +104,10 @@ class _SessionCall:
         return session_jobs.list_jobs(self._services.jobs.listed(session))
 
     async def _wait(self) -> ToolResult:
-        return await session_jobs.wait_for(self._job(), self._deadline, self._context)
+        job = self._job()
+        if job.running:
+            refuse_to_wait_for_itself(self._context, job.subject.session.key)
+        return await session_jobs.wait_for(job, self._deadline, self._context)
 
     async def _cancel(self) -> ToolResult:
         return await session_jobs.cancel(self._job(), self._deadline, self._context)
