@@ -30,6 +30,7 @@ from pisces.settings.load import LoadedSettings, load_settings
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Services, Tool, error_result
+from pisces.tools.bash_commands import Commands
 from pisces.tools.offer import Offer, make_offer
 from pisces.tools.registry import BUILT_IN, make_tools, why_missing
 
@@ -174,6 +175,7 @@ class Runtime:
             journals=self.paths.journals,
             paths=self.paths,
             seen=SeenFiles(),
+            commands=Commands(),
             bridge=bridge,
             functions=self._functions,
             for_cells=self._for_cells,
@@ -190,6 +192,7 @@ class Runtime:
         with anyio.CancelScope(shield=True):
             await self._pool.aclose()
             await self._backends.aclose()
+            await self._entered().commands.aclose()
         self._tasks.cancel_scope.cancel()
         # The group does not get to see the body's exception: it would wrap it.
         await self._tasks.__aexit__(None, None, None)

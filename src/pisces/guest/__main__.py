@@ -2,7 +2,8 @@
 
 The local gateway begins here too: `python <this file> gateway` (see `gateway`), or `gateway-check`.
 
-With `tether`, the descriptor and an order as JSON instead, it is one that holds a kernel of any language.
+With `tether`, the descriptor and an order as JSON instead, it is one that holds a kernel of any language; with
+`shell-tether`, the descriptor and the pid of the host, one that holds a command of the shell.
 
 Python has put this folder at the front of `sys.path`; that entry goes at once, because it would let `display` or
 `streams` here win over a module of the user's. The package is loaded by its path instead.
@@ -33,6 +34,10 @@ if __name__ == "__main__":
         from _pisces_guest.tether import hold
 
         hold(int(sys.argv[2]), sys.argv[3])
+    elif task == "shell-tether":
+        from _pisces_guest.shell_tether import hold_command
+
+        hold_command(int(sys.argv[2]), int(sys.argv[3]))
     elif task == "gateway":
         from _pisces_guest.gateway import main
 

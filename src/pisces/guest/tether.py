@@ -47,6 +47,8 @@ class Tether:
         self._kernel = 0
         self._ended = False
         self._running = True
+        self._adopts = False
+        """Whether orphans below us become our children."""
         self._allowed_mb: int = order["memory_limit_mb"]
         self._allowance: Allowance | None = None
         self._memory = MemoryWatch()
@@ -60,16 +62,15 @@ class Tether:
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)  # The host decides when we end.
-        processes.become_subreaper()
+        self._adopts = processes.become_subreaper()
         poller = select.poll()
         watched = self._watch_host()
         for fd in (self._host.fileno(), self._wake_read, *watched):
             poller.register(fd, select.POLLIN)
         if self._running:
-            self._start()
+            self._begin()
         while self._running:
-            timeout = math.ceil(self._memory.timeout() * 1000) if self._allowance is not None else None
-            for fd, _ in poller.poll(timeout):
+            for fd, _ in poller.poll(self._patience_ms()):
                 if fd == self._wake_read:
                     os.read(self._wake_read, 4096)
                 elif fd == self._host.fileno():
@@ -79,6 +80,12 @@ class Tether:
             self._reap()
             self._watch_memory()
         self._end_everything()
+
+    def _begin(self) -> None:
+        self._start()
+
+    def _patience_ms(self) -> int | None:
+        return None if self._allowance is None else math.ceil(self._memory.timeout() * 1000)
 
     def _watch_host(self) -> list[int]:
         # The socket alone would not do: a process that the host forked may hold its end open.
@@ -110,21 +117,30 @@ class Tether:
             _limit(self._order["open_files"])
             processes.be_expendable()
             processes.end_with(tether)
-            _change_folder(self._order["cwd"])
-            command = self._order["command"]
-            # Where there is no signal at a parent's end, kernels that know this variable look for themselves.
-            os.execvpe(command[0], command, {**os.environ, "JPY_PARENT_PID": str(tether)})
+            self._run_command(tether)
         except BaseException as error:  # The process ends here whatever happened.
             self._send({"refused": getattr(error, "strerror", None) or str(error)})
         finally:
             os._exit(_NOT_FOUND)
+
+    def _run_command(self, tether: int) -> None:
+        _change_folder(self._order["cwd"])
+        command = self._order["command"]
+        # Where there is no signal at a parent's end, kernels that know this variable look for themselves.
+        os.execvpe(command[0], command, {**os.environ, "JPY_PARENT_PID": str(tether)})
 
     def _read_host(self) -> None:
         try:
             asked = self._host.recv(4096)
         except ConnectionError:
             asked = b""
-        if not asked or KILL in asked:
+        if asked:
+            self._heed(asked)
+        else:
+            self._running = False
+
+    def _heed(self, asked: bytes) -> None:
+        if KILL in asked:
             self._running = False
             return
         for what in asked:
@@ -160,10 +176,13 @@ class Tether:
                 return True
             if pid == self._kernel and not self._ended:
                 self._ended = True
-                self._running = False
-                self._end_group()
                 ended = {"signal": os.WTERMSIG(status)} if os.WIFSIGNALED(status) else {"code": os.WEXITSTATUS(status)}
-                self._send({**ended, "cause": cause})
+                self._conclude({**ended, "cause": cause})
+
+    def _conclude(self, told: dict[str, Any]) -> None:
+        self._running = False
+        self._end_group()
+        self._send(told)
 
     def _reap_kernel(self, cause: str) -> None:
         deadline = time.monotonic() + _ROUND_SECONDS

@@ -19,6 +19,7 @@ from pisces.sessions.pool import SessionPool
 from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
+from pisces.tools.bash_commands import Commands
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -40,6 +41,8 @@ class Services(msgspec.Struct, frozen=True):
     """Where Pisces keeps what it keeps."""
     seen: SeenFiles
     """Which version of each file its readers know."""
+    commands: Commands
+    """Commands of the shell that run, and what they have left."""
     bridge: Bridge | None = None
     """Over which cells call tools."""
     functions: "Mapping[str, Tool]" = {}

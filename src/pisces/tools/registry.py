@@ -5,6 +5,7 @@ from typing import Final
 
 from pisces.settings.schema import Settings, ToolMode
 from pisces.tools.base import Services, Tool
+from pisces.tools.bash import BashTool
 from pisces.tools.edit import EditTool
 from pisces.tools.eval import EvalTool
 from pisces.tools.notebook import NotebookTool
@@ -28,7 +29,7 @@ def make_tools(services: Services, *, mode: ToolMode | None = None) -> dict[str,
 
     `mode` takes the place of the one that is set.
     """
-    kinds = (PythonTool, EvalTool, SessionTool, NotebookTool, ReadTool, WriteTool, EditTool)
+    kinds = (PythonTool, BashTool, EvalTool, SessionTool, NotebookTool, ReadTool, WriteTool, EditTool)
     tools: list[Tool] = [kind(services) for kind in kinds]
     settings = services.settings
     left_out = _LEFT_OUT[mode or settings.python.tool_mode]

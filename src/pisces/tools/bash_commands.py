@@ -1,0 +1,73 @@
+"""The commands of a runtime: those that run, what they have left in the background, and what waits for the next."""
+
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Final
+
+import anyio
+
+from pisces.errors import PiscesError
+from pisces.sessions.stop import StopSignal
+from pisces.tools.bash_process import CommandProcess
+
+_STOP_CAP: Final = 10.0
+
+
+class Commands:
+    """Ends with the runtime, and everything in it too."""
+
+    def __init__(self) -> None:
+        self._spare: CommandProcess | None = None
+        self._kept: list[CommandProcess] = []
+        self._running: dict[StopSignal, anyio.Event] = {}
+        self._closed = False
+        self._told: set[str] = set()
+
+    @contextmanager
+    def process(self, env: Mapping[str, str], stop: StopSignal) -> Iterator[CommandProcess]:
+        """What runs one command, for this block. Raises `PiscesError` when it cannot be started.
+
+        Whatever is left of the command at the end of the block stays until the runtime ends.
+        """
+        if self._closed:
+            raise PiscesError("The runtime is being left: it starts no more commands")
+        process, self._spare = self._spare, None
+        if process is not None and process.gone.is_set():
+            process.let_be()
+            process = None
+        process = process or CommandProcess(env)
+        ended = self._running[stop] = anyio.Event()
+        try:
+            yield process
+        finally:
+            del self._running[stop]
+            ended.set()
+            process.let_be()
+            self._kept = [kept for kept in (*self._kept, process) if not kept.gone.is_set()]
+
+    def have_spare(self, env: Mapping[str, str]) -> None:
+        """Start what the next command needs: that takes longer than most commands."""
+        if self._spare is None and not self._closed:
+            self._spare = CommandProcess(env)
+
+    def is_news(self, text: str) -> bool:
+        """Whether it has not been said in this runtime before."""
+        news = text not in self._told
+        self._told.add(text)
+        return news
+
+    async def aclose(self) -> None:
+        """Stop the commands that run, end all that they have left, and wait until that is done."""
+        self._closed = True
+        for stop in list(self._running):
+            stop.ask()
+        with anyio.move_on_after(_STOP_CAP):
+            for ended in list(self._running.values()):
+                await ended.wait()
+        if self._spare is not None:
+            self._spare.let_be()
+            self._kept.append(self._spare)
+        async with anyio.create_task_group() as group:
+            for process in self._kept:
+                group.start_soon(process.kill)
+        self._kept, self._spare = [], None
