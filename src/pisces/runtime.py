@@ -248,6 +248,24 @@ class Runtime:
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
         return await self._tool("eval").call(params, context)
 
+    async def bash(
+        self,
+        command: str,
+        *,
+        timeout: float | None = None,  # noqa: ASYNC109 - the name that every caller of the tool uses
+        cwd: str | os.PathLike[str] | None = None,
+        env: Mapping[str, str] | None = None,
+        on_update: OnUpdate | None = None,
+        abort: anyio.Event | None = None,
+    ) -> ToolResult:
+        """Run a command of the shell. Raises `InvalidCall` for wrong parameters only: one that fails is a result.
+
+        What it leaves in the background ends with the runtime.
+        """
+        given = {"timeout": timeout, "cwd": None if cwd is None else os.fspath(cwd), "env": env}
+        params = {"command": command, **{name: value for name, value in given.items() if value is not None}}
+        return await self._tool("bash").call(params, CallContext(on_update=on_update, abort=abort))
+
     async def session(self, action: str, **params: Any) -> ToolResult:
         """Look at sessions, their state and their jobs, or act on them: what the `session` tool does.
 

@@ -19,7 +19,7 @@ EXIT_CODES: Final = {"ok": 0, "timeout": TIMED_OUT, "interrupted": 130, "aborted
 
 
 class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
-    """What `pisces run`, or `pisces notebook run`, was asked for."""
+    """What `pisces run`, `pisces notebook run` or `pisces bash` was asked for."""
 
     cwd: str | None
     settings: dict[str, Any]
@@ -32,10 +32,12 @@ class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
     show: Show = "live"
 
 
-def exit_code(result: ToolResult) -> int:
-    """What the command exits with."""
+def exit_code(result: ToolResult, *, tool: str = "python") -> int:
+    """What the command exits with; after a command of the shell, that is the exit code of its own."""
     if not isinstance(result.details, Details):
         return FAILED if result.is_error else 0
+    if tool == "bash" and result.details.cells and result.details.cells[0].exit_code is not None:
+        return result.details.cells[0].exit_code
     code = EXIT_CODES.get(result.details.outcome, FAILED)
     return code or (FAILED if result.is_error else 0)
 

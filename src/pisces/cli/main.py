@@ -36,6 +36,7 @@ cli = LazyGroup(
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     commands_at={
         "run": ("pisces.cli.run:run", "Run Python code, cell by cell."),
+        "bash": ("pisces.cli.bash:bash", "Run a command of the shell, as the bash tool does."),
         "session": ("pisces.cli.session:session", "List, undo, branch and close sessions that outlive a command."),
         "notebook": ("pisces.cli.notebook:notebook", "Show, edit, run and compare Jupyter notebooks."),
         "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),

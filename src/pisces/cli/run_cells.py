@@ -46,7 +46,7 @@ class _RunningCells:
             raise output.failure
         if output.closed:
             return OUTPUT_CLOSED
-        return signals.exit_code or exit_code(result)
+        return signals.exit_code or exit_code(result, tool=wanted.tool)
 
     async def _call(self, runtime: Runtime, abort: anyio.Event, live: LiveCells | None) -> ToolResult:
         context = CallContext(

@@ -73,7 +73,7 @@ class BashTool(PromptedTool):
         progress.follow([record])
         try:
             with commands.process(order.env, stop) as process:
-                run = CommandRun(process, record, transcript=transcript, stop=stop, progress=progress)
+                run = CommandRun(process, record, transcript, stop=stop, progress=progress, lasting=context.lasting)
                 report = await run.run(order)
         finally:
             transcript.close()

@@ -29,17 +29,20 @@ class CommandRun:
         self,
         process: CommandProcess,
         record: CellRecord,
-        *,
         transcript: Transcript,
+        *,
         stop: StopSignal,
         progress: Progress,
+        lasting: bool,
     ) -> None:
+        """`lasting` unless the runtime ends with the call, and what the command leaves with it."""
         self._process = process
         self._record = record
         self._transcript = transcript
         self._stop = stop
         self._progress = progress
         self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._lasting = lasting
         self._over = False
         self._killed = False
 
@@ -107,13 +110,13 @@ class CommandRun:
         if self._killed:
             report.notes.append(f"It did not stop within {_GRACE:g} seconds of being interrupted, and was killed.")
         elif report.outcome in {"ok", "error"} and process.left:
-            report.notes.append(_still_running(process.left))
+            report.notes.append(_still_running(process.left, "runtime" if self._lasting else "call"))
 
 
 def _code(outcome: Outcome, code: int) -> int:
     return {"timeout": _TIMED_OUT, "interrupted": _INTERRUPTED}.get(outcome, code)
 
 
-def _still_running(left: Sequence[LeftProcess]) -> str:
+def _still_running(left: Sequence[LeftProcess], owner: str) -> str:
     names = ", ".join(f"{process.command} (pid {process.pid})" for process in left)
-    return f"Still running: {names}. {'It ends' if len(left) == 1 else 'They end'} with this runtime."
+    return f"Still running: {names}. {'It ends' if len(left) == 1 else 'They end'} with this {owner}."
