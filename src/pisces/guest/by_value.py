@@ -32,6 +32,7 @@ def save(
     reserved: Collection[str],
     out_fd: int,
     *,
+    remade: Collection[str] = (),
     seconds_each: float = 5.0,
     bytes_each: int = 1 << 30,
     seconds: float = 15.0,
@@ -39,11 +40,13 @@ def save(
 ) -> None:
     """Write the state of the process and every variable that is not reserved. To be called in the main thread.
 
-    A variable may take so many seconds and bytes, and all together so many. C code that does not return cannot be
-    stopped from here: the caller may end the process at any time, and does so after 20 seconds.
+    What is `remade` is there before it is loaded, under the same names, and can be referred to. A variable may take
+    so many seconds and bytes, and all together so many. C code that does not return cannot be stopped from here: the
+    caller may end the process at any time, and does so after 20 seconds.
     """
     limits = Limits(seconds_each, bytes_each, seconds, bytes_total)
-    _Saving(namespace, _names_to_save(namespace, reserved), RecordWriter(out_fd), limits).run()
+    names = _names_to_save(namespace, reserved)
+    _Saving(References(namespace, names, remade), names, RecordWriter(out_fd), limits).run()
 
 
 def load(namespace: dict[str, Any], in_fd: int) -> list[str]:
@@ -70,12 +73,12 @@ def _reason(error: BaseException) -> str:
 
 
 class _Saving:
-    def __init__(self, namespace: dict[str, Any], names: list[str], writer: RecordWriter, limits: Limits) -> None:
-        self._namespace = namespace
+    def __init__(self, references: References, names: list[str], writer: RecordWriter, limits: Limits) -> None:
+        self._namespace = references.namespace
         self._names = names
         self._writer = writer
         self._limits = limits
-        self._references = References(namespace, names)
+        self._references = references
         self._links: dict[str, set[str]] = {}
         self._owners: dict[int, tuple[Any, str]] = {}
 
@@ -128,6 +131,7 @@ class _Loading:
     def __init__(self, namespace: dict[str, Any], saved: Saved) -> None:
         self._namespace = namespace
         self._saved = saved
+        self._planned = set(saved.plan)
         self._groups = {name: names for names in saved.pickles if len(names) > 1 for name in names}
         self._loaded: dict[str, Any] = {}
         self._failed: dict[str, str] = {}
@@ -149,6 +153,8 @@ class _Loading:
 
     def value_of(self, name: str) -> Any:
         """The value of a variable, loaded when it is first asked for; `_Lost` when it cannot be had."""
+        if name not in self._planned and name in self._namespace:
+            return self._namespace[name]
         if name not in self._loaded and name not in self._failed:
             group = self._groups.get(name)
             if group is None or group in self._under_way or not self._load_group(group):

@@ -33,10 +33,12 @@ _COPIED = (bool, int, float, complex, str, bytes, type(None), types.ModuleType, 
 class References:
     """Which objects are the values of variables, and which of them the pickle under way referred to."""
 
-    def __init__(self, namespace: dict[str, Any], names: Collection[str]) -> None:
+    def __init__(self, namespace: dict[str, Any], names: Collection[str], remade: Collection[str] = ()) -> None:
+        """`remade` are names that a fresh kernel has by itself, for the same."""
         self.namespace = namespace
         self._names: dict[int, str] = {}
-        for name in names:
+        self._remade = frozenset(remade)
+        for name in (*remade, *names):
             value = namespace[name]
             if type(value) not in _COPIED and not (type(value) in (tuple, frozenset) and not value):
                 self._names.setdefault(id(value), name)
@@ -55,7 +57,8 @@ class References:
         name = self._names.get(id(value))
         if name is None or name in self._members:
             return None
-        self.used.add(name)
+        if name not in self._remade:
+            self.used.add(name)
         return name
 
 

@@ -199,7 +199,8 @@ class KernelLoop:
         """Write the user's variables to a file, for a kernel that cannot be this one."""
         from . import by_value
 
-        by_value.save(self._shell.namespace, self._shell.given.ours(), fd)
+        ours = self._shell.given.ours()
+        by_value.save(self._shell.namespace, ours, fd, remade=modules.names() & ours)
 
     def _load(self, execution_count: int) -> None:
         """Take over the variables of a checkpoint that could not go on itself."""

@@ -92,6 +92,11 @@ def loaded() -> list[tuple[str, str]]:
     return list(_loaded)
 
 
+def names() -> set[str]:
+    """What the modules have bound."""
+    return set(_bound)
+
+
 def load_again(modules: Iterable[tuple[str, str]]) -> list[str]:
     """Load the modules of a kernel that cannot go on; what could not be, each as `what (why)`.
 
