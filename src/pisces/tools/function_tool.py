@@ -14,7 +14,7 @@ from pisces.errors import InvalidCall
 from pisces.model.results import FunctionValue, TextBlock, ToolResult
 from pisces.sessions.beside import beside
 from pisces.tools.base import CallContext, error_result
-from pisces.tools.schema import json_schema, parse_params
+from pisces.tools.schema import parse_params
 
 Function = Callable[..., Any]
 
@@ -125,10 +125,15 @@ def _params_of(function: Function, name: str) -> type[msgspec.Struct]:
 
 
 def _schema_of(kind: type[msgspec.Struct], function: Function, name: str) -> Mapping[str, Any]:
+    """In one piece. The types of a program may be any, also ones that refer to themselves: they stay apart."""
     try:
-        schema = json_schema(kind)
+        _, definitions = msgspec.json.schema_components([kind], ref_template="#/$defs/{name}")
     except TypeError as error:
         raise InvalidCall(f"The parameters of the tool {name!r} cannot be had as JSON: {error}") from None
+    schema: dict[str, Any] = definitions.pop(kind.__name__)
+    schema.pop("title", None)
+    if definitions:
+        schema["$defs"] = definitions
     for parameter in inspect.signature(function).parameters.values():
         if isinstance(parameter.default, _SHOWN_DEFAULTS):
             schema["properties"][parameter.name]["default"] = parameter.default
