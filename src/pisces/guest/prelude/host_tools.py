@@ -93,9 +93,8 @@ class _Call:
     """One call, told in one status event."""
 
     def __init__(self, name: str, positional: tuple[Any, ...], arguments: dict[str, Any]) -> None:
-        if positional:
-            raise TypeError(f"{name}: tools take arguments by name only, such as tool.read(path=…)")
         self._name = name
+        self._positional = positional
         self._arguments = arguments
         self._exchange: Exchange | None = None
         self._given_up = False
@@ -119,6 +118,8 @@ class _Call:
             self._exchange.give_up()
 
     def _value(self) -> Any:
+        if self._positional:
+            raise TypeError(f"{self._name}: tools take arguments by name only, such as tool.read(path=…)")
         body = {"session": _variable(_SESSION, self._name), "name": self._name, "args": self._arguments}
         run = running.current()
         if run:
