@@ -32,6 +32,8 @@ def fail():
     raise ValueError("no such table")
 '''
 
+ASK = "good, callable(read), 'half' in globals(), '__file__' in globals(), __doc__ == 'Words.'"
+
 Start = Callable[..., Runtime]
 
 
@@ -130,16 +132,16 @@ async def test_a_module_that_fails_is_told_once_with_its_line_and_leaves_no_name
             "b.py": "x = 1\ndef broken(:\n",
             "c.py": "import sys\nsys.exit(3)\n",
             "d.py": "answer = input('who? ')\n",
-            "e.py": "good = 42\n",
+            "e.py": '"""Words."""\ngood: int = 42\n',
             "f.py": "import missing_module_of_mine\n",
         },
     )
     async with start() as runtime:
-        first = await call(runtime, "good, callable(read), 'half' in globals(), '__file__' in globals()")
+        first = await call(runtime, ASK)
         second = await call(runtime, "1")
         fresh = await call(runtime, "good", reset=True)
     value, told = first.text.split("\n\n")
-    assert value == "(42, True, False, False)"
+    assert value == "(42, True, False, False, False)"
     lines = told.splitlines()
     assert lines[0] == note(folder / "a.py", "LookupError: no way (line 5)")
     assert lines[1].startswith(note(folder / "b.py", "SyntaxError: "))

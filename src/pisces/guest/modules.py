@@ -54,16 +54,22 @@ def load(path: str, source: str) -> None:
     try:
         exec(compile(source, path, "exec", 0, True), namespace)
     except BaseException:
-        for name in [name for name in namespace if name not in before]:
-            del namespace[name]
-        namespace.update(before)
+        _take_back(namespace, before, set(before).union(namespace))
         raise
-    if "__file__" in before:
-        namespace["__file__"] = before["__file__"]
-    else:
-        namespace.pop("__file__", None)
-    _bound.update(name for name, value in namespace.items() if before.get(name, _bound) is not value)
+    changed = {name for name, value in namespace.items() if before.get(name, _bound) is not value}
+    about_itself = {name for name in changed if name[:2] == name[-2:] == "__"}  # Its file, its docstring, annotations.
+    _take_back(namespace, before, about_itself)
+    _bound.update(changed - about_itself)
     _loaded.append((path, source))
+
+
+def _take_back(namespace: dict[str, Any], before: dict[str, Any], names: set[str]) -> None:
+    """Have these names stand for what they stood for before, or for nothing."""
+    for name in names:
+        if name in before:
+            namespace[name] = before[name]
+        else:
+            namespace.pop(name, None)
 
 
 def attempt(path: str, source: str) -> None:
@@ -77,7 +83,7 @@ def attempt(path: str, source: str) -> None:
 def settle() -> None:
     """All modules have run: what they bound was there before the user's first cell."""
     namespace, given, settled = _kernel[0]
-    given.take_over({name: namespace[name] for name in _bound if name in namespace})
+    given.take_over({name: value for name, value in namespace.items() if name in _bound})
     settled()
 
 
