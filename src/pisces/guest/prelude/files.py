@@ -80,7 +80,11 @@ def rm(path: AnyPath, *, recursive: bool) -> None:
         raise ValueError(f"{target} is the working folder, or has it in it, and is not deleted")
     import shutil
 
-    shutil.rmtree(target)
+    try:
+        shutil.rmtree(target)
+    except OSError as error:
+        # It names what could not be deleted by its own name alone.
+        raise OSError(error.errno, f"{error.strerror} for {error.filename!r} in it", str(target)) from None
 
 
 def _has_working_folder(folder: Path) -> bool:

@@ -108,6 +108,8 @@ def _remove(path: Path, is_folder: bool) -> None:
 
 
 def _copy_file(source: Path, place: Path) -> None:
+    if place.is_symlink() and not place.exists():
+        raise FileExistsError(errno.EEXIST, "Is a link that leads nowhere, and is not written through", str(place))
     with open_plain(source) as original:
         mode = os.fstat(original.fileno()).st_mode & 0o777
         with taking_the_place_of(place, mode=mode, durable=False) as copy:
@@ -137,6 +139,8 @@ def _copy_folder(source: Path, target: Path, failures: list[str]) -> None:
         try:
             if entry.is_symlink():
                 _copy_link(inner, place)
+            elif entry.is_dir() and place.is_symlink():
+                raise NotADirectoryError(errno.ENOTDIR, "Is a link, not a folder", str(place))
             elif entry.is_dir():
                 _copy_folder(inner, place, failures)
             else:
