@@ -9,7 +9,7 @@ from pathlib import Path
 
 import msgspec
 
-from bench import big_output, first_result, many_prints, round_trip, start_up
+from bench import big_output, bridge, first_result, many_prints, round_trip, start_up
 from bench.facts import gather_facts
 from bench.jupyter import output as jupyter_output
 from bench.jupyter import round_trip as jupyter_round_trip
@@ -29,6 +29,7 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "big-output": big_output.measure,
     "many-prints": many_prints.measure,
     "start-up": start_up.measure,
+    "tool-calls": bridge.measure,
     "new-session": new_session.measure,
     "checkpoint": blocked.measure,
     "cell-cost": cell_cost.measure,
