@@ -20,7 +20,7 @@ def sort_lines(text: str, *, reverse: bool, unique: bool) -> str:
     found, end = _lines(text)
     ordered = sorted(set(found) if unique else found, reverse=bool(reverse))
     tell(lines=len(ordered), unique=bool(unique), reverse=bool(reverse))
-    return "\n".join(ordered) + end
+    return _joined(ordered, end)
 
 
 def uniq(text: str, *, count: bool) -> str | list[tuple[int, str]]:
@@ -30,7 +30,7 @@ def uniq(text: str, *, count: bool) -> str | list[tuple[int, str]]:
     found, end = _lines(text)
     groups = [(sum(1 for _ in same), line) for line, same in groupby(found)]
     tell(groups=len(groups), count_mode=bool(count))
-    return groups if count else "\n".join(line for _, line in groups) + end
+    return groups if count else _joined([line for _, line in groups], end)
 
 
 def counter(items: Iterable[Any], *, limit: int | None, reverse: bool) -> list[tuple[int, Any]]:
@@ -58,7 +58,7 @@ def cols(text: str, *indices: int, sep: str | None) -> str:
     if sep is not None and not text_of(sep, "sep"):
         raise ValueError("sep is empty")
     tell(lines=len(found), columns=wanted)
-    return "\n".join(_columns(line, wanted, sep) for line in found) + end
+    return _joined([_columns(line, wanted, sep) for line in found], end)
 
 
 def _columns(line: str, wanted: list[int], sep: str | None) -> str:
@@ -67,6 +67,11 @@ def _columns(line: str, wanted: list[int], sep: str | None) -> str:
     size = len(fields)
     picked = (fields[index] if -size <= index < size else "" for index in wanted)
     return (" " if sep is None else sep).join(picked) + ending
+
+
+def _joined(found: list[str], end: str) -> str:
+    """The lines as one text. A last line with nothing in it is ended in any case: it would not be there otherwise."""
+    return "\n".join(found) + ("\n" if found and not found[-1] else end)
 
 
 def _lines(text: str) -> tuple[list[str], str]:
