@@ -16,7 +16,7 @@ _ROUNDS = 10
 
 
 def new_cookie() -> str:
-    """A value for `COOKIE` that no other command has."""
+    """A value for `COOKIE` that no other has; one with something behind it belongs to it."""
     return os.urandom(8).hex()
 
 
@@ -38,6 +38,11 @@ def end(pid: int, cookie: str, *, ended: bool = False) -> None:
             processes.kill(pid)  # It does not lead its group yet, or has left it.
     for child in below:
         processes.kill(child)
+    end_carriers(cookie)
+
+
+def end_carriers(cookie: str) -> None:
+    """Kill all that carry this cookie."""
     for _ in range(_ROUNDS):  # They may fork while we look.
         found = carrying(cookie)
         if not found:
@@ -47,10 +52,10 @@ def end(pid: int, cookie: str, *, ended: bool = False) -> None:
 
 
 def carrying(cookie: str) -> list[int]:
-    """The processes that were started with this cookie and have not ended."""
+    """The processes that were started with this cookie, or one that belongs to it, and have not ended."""
     mark = f"{COOKIE}={cookie}".encode("ascii")
     own = os.getpid()
-    return [pid for pid in _all() if pid != own and mark in _environment(pid)]
+    return [pid for pid in _all() if pid != own and any(entry.startswith(mark) for entry in _environment(pid))]
 
 
 def _all() -> list[int]:

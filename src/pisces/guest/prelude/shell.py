@@ -7,6 +7,7 @@ lives on until the kernel ends; its output is read from then on, so that it is n
 
 from __future__ import annotations
 
+import atexit
 import os
 import select
 import subprocess
@@ -34,6 +35,10 @@ _READ_BYTES = 1 << 16
 _SHOWN_COMMAND = 80
 _SHOWN_OUTPUT = 500
 _SHOWN_END = 2000
+
+
+_kernel = shell_processes.new_cookie()
+"""All commands of this kernel belong to it."""
 
 
 class ShellResult:
@@ -67,6 +72,8 @@ class ShellResult:
 class CommandFailed(subprocess.CalledProcessError):
     """A command ended with another code than 0, and that was not to be."""
 
+    __module__ = "builtins"  # Its full name in a traceback would say nothing to the reader.
+
     def __init__(self, result: ShellResult) -> None:
         super().__init__(result.returncode, result.args, result.stdout, result.stderr)
 
@@ -77,6 +84,8 @@ class CommandFailed(subprocess.CalledProcessError):
 
 class CommandTimedOut(TimeoutError):
     """A command was ended because its time had run out; `stdout` and `stderr` are what it had written."""
+
+    __module__ = "builtins"  # As above.
 
     def __init__(self, seconds: float, result: ShellResult) -> None:
         super().__init__(f"Command timed out after {seconds:g} seconds: {_shown(result.args)}")
@@ -122,7 +131,7 @@ class _Running:
         """The first of what it wrote, as it came."""
         self._command = command
         self._cwd = cwd
-        self._cookie = shell_processes.new_cookie()
+        self._cookie = f"{_kernel}.{shell_processes.new_cookie()}"
         self._process: subprocess.Popen[bytes] | None = None
         self._pidfd = -1
         self._pipes: dict[int, int] = {}
@@ -177,7 +186,11 @@ class _Running:
                 shell_processes.interrupt(pid)
                 self.wait(time.monotonic() + _GRACE)
         finally:
-            shell_processes.end(pid, self._cookie, ended=not pid)
+            try:
+                shell_processes.end(pid, self._cookie, ended=not pid)
+            except KeyboardInterrupt:
+                shell_processes.end(pid, self._cookie, ended=not pid)
+                raise
 
     def finish(self) -> int:
         """Take the last of its output, and let go of it: its exit code, or that of a command that cannot be run."""
@@ -218,6 +231,15 @@ class _Running:
         if text:
             self.beginning = cut(self.beginning + text[:_SHOWN_OUTPUT], _SHOWN_OUTPUT)
             (sys.stdout if number == 1 else sys.stderr).write(text)
+
+
+def _end_all(kernel: int) -> None:
+    """A kernel that we started is ended with all that it has left; one of somebody else's does that here."""
+    if os.getpid() == kernel:
+        shell_processes.end_carriers(_kernel)
+
+
+atexit.register(_end_all, os.getpid())
 
 
 def _shown(command: str | Sequence[str]) -> str:
