@@ -22,7 +22,8 @@ def measure(sandbox: Sandbox) -> Measurement:
     return Measurement(
         title=f"{_CALLS:,} calls of a tool at once from a cell",
         how=f"A thread for each call, over at most 16 connections; median of {_ROUNDS}, taking turns. The client is "
-        "the same code in the same cell. The bare server is `http.server` in a process of its own, with kept connections.",
+        "the same code in the same cell. The bare server is `http.server` in a process of its own; it keeps "
+        "connections.",
         columns=(
             Column("all calls", "ms"),
             Column("calls each second", "count"),
