@@ -17,6 +17,11 @@ class Head(msgspec.Struct, frozen=True):
     target: str
     headers: tuple[tuple[str, str], ...]
 
+    @property
+    def what(self) -> tuple[str, str]:
+        """What it asks for. A query is not read: a token in it, where logs would have it, counts for nothing."""
+        return self.method, self.target.partition("?")[0]
+
     def all(self, name: str) -> list[str]:
         """Every value of a header."""
         return [value for known, value in self.headers if known == name]
@@ -37,7 +42,7 @@ class Desk:
             return Reply.refusal(403, "This is no name of the tool bridge: use the address in PI_TOOL_BRIDGE_URL")
         if head.all("origin"):
             return Reply.refusal(403, "Web pages may not call tools")
-        if (head.method, head.target) not in (CALL, LIST):
+        if head.what not in (CALL, LIST):
             return Reply.refusal(404, f"There is only {' '.join(CALL)} and {' '.join(LIST)}")
         caller = self._callers.with_token(_token(head))
         if caller is None:
@@ -46,7 +51,7 @@ class Desk:
 
     async def answer(self, head: Head, caller: Caller, body: bytes, call: ToolCall) -> Reply:
         """What this caller gets for this body."""
-        if (head.method, head.target) == LIST:
+        if head.what == LIST:
             return Reply.listing(caller.listed())
         try:
             request = parse_request(body)
