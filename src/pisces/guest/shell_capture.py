@@ -23,6 +23,7 @@ SECONDS = 2.0
 _MOST_BYTES = 4 << 20
 _END = "end of the snapshot"
 _READ_BACK = "read back"
+_OWN = "__pi_"
 _KEPT_OPTIONS = frozenset(("braceexpand", "noclobber", "physical", "pipefail"))
 """Of `set -o`; the others would end commands early, or print what they do."""
 _KEPT_SHOPTS = frozenset(
@@ -45,23 +46,25 @@ _COMPLETION = re.compile(r"/bash[-_]completion")
 _ASKS = re.compile(r"(alias -- |alias )?(rm|cp|mv|ln)=.*\s-(\w*[iI]|-interactive)")
 """Nobody can answer: `rm -i` would delete nothing, and say that it went well."""
 
-# Aliases count here, and functions may have the names of builtins; hence the backslashes and `builtin`.
+# Aliases count here, and functions may have the names of builtins; hence the backslashes and `builtin`. IFS may be such
+# that it cannot be set, which only a `local` survives.
 _QUESTION = r"""
 \builtin trap - DEBUG ERR RETURN EXIT
-{
+__pi_tell() {
+\builtin local IFS=$'\n'
 \builtin printf '%s\0' "$PATH"
 \builtin set +o; \builtin printf '\0'
 \builtin set +eux
 \builtin shopt -p; \builtin printf '\0'
 \builtin alias -p; \builtin printf '\0'
 \builtin shopt -s extdebug
-IFS=$'\n'
 \builtin set -f
 for __pi_name in $(\builtin compgen -A function); do
 \builtin declare -F -- "$__pi_name"; \builtin declare -f -- "$__pi_name"; \builtin printf '\0'
 done
 \builtin printf '%s' END
-} >| ANSWER 2>/dev/null
+}
+__pi_tell >| ANSWER 2>/dev/null
 """
 
 
@@ -147,10 +150,10 @@ def _snapshot(answer: str, env: Mapping[str, str]) -> str:
     ]
     for function in functions:
         place, _, body = function.partition("\n")
-        if body and not _COMPLETION.search(place):
+        if body and not place.startswith(_OWN) and not _COMPLETION.search(place):
             lines.append(body.rstrip("\n"))
-    lines += [alias for alias in _whole_aliases(aliases) if not _ASKS.match(alias)]
-    lines += ["shopt -s expand_aliases", *_path_lines(path, _outside(env).get("PATH", ""))]
+    lines += [f"builtin {alias}" for alias in _whole_aliases(aliases) if not _ASKS.match(alias)]
+    lines += ["builtin shopt -s expand_aliases", *_path_lines(path, _outside(env).get("PATH", ""))]
     return "\n".join(lines) + "\n"
 
 
@@ -183,11 +186,11 @@ def _path_lines(after: str, before: str) -> list[str]:
     for entry in (*reversed(front), *(entry for entry in entries if entry not in front)):
         added = f'{quoted(entry)}:"$PATH"' if entry in front else f'"$PATH":{quoted(entry)}'
         lines.append(f'case ":$__pi_first$PATH:" in *:{quoted(entry)}:*) ;; *) PATH={added} ;; esac')
-    return [*lines, 'PATH="$__pi_first$PATH"', "unset __pi_first"]
+    return [*lines, 'PATH="$__pi_first$PATH"', "builtin unset __pi_first"]
 
 
 def _can_be_read(bash: str, scratch: str, content: str, env: Mapping[str, str]) -> bool:
-    _write(scratch, f"{content}printf '%s' {quoted(_READ_BACK)}\n")
+    _write(scratch, f"{content}\\builtin printf '%s' {quoted(_READ_BACK)}\n")
     fd = os.open(scratch, os.O_RDWR | os.O_APPEND)
     try:
         size = os.fstat(fd).st_size
