@@ -10,8 +10,11 @@ import pytest
 from pisces.guest.prelude import names
 from pisces.model.events import Status
 from pisces.runtime import Runtime
+from tests.fakes.hosts import end_host, kill_host
 from tests.fakes.modules import SHELLS, note, project_modules, runtime_in_shell, user_modules, write_modules
 from tests.fakes.runtimes import call, details, runtime_on
+from tests.fakes.servers import Server
+from tests.frontends.command import Command
 from tests.integration.native.test_sleepers_in_trouble import LIKE_POLARS
 
 TAGGED = '''
@@ -229,6 +232,25 @@ async def test_modules_are_back_where_only_variables_could_be(
     assert "told" not in found.text
     assert "more" in listed.text
     assert "fail" not in listed.text
+
+
+def test_a_kernel_that_was_left_on_a_gateway_has_them_still_and_does_not_load_them_again(
+    kernel_gateway: Server, plain_python: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("PI_PYTHON_GATEWAY_URL", kernel_gateway.url)
+    monkeypatch.setenv("PI_PYTHON_GATEWAY_TOKEN", kernel_gateway.token)
+    folder = write_modules(project_modules(tmp_path), {"data.py": TAGGED + "print('told')\n"})
+    pisces = Command(plain_python)
+    try:
+        first = pisces("run", "--session", "s", "-c", "load(7)", cwd=tmp_path)
+        kill_host()
+        later = pisces("run", "--session", "s", "-c", "cache", cwd=tmp_path)
+    finally:
+        pisces("session", "close", "s")
+        end_host(pisces)
+    assert first.stdout == "42\n"
+    assert f"Extension module {folder / 'data.py'} printed: told" in first.stderr
+    assert (later.stdout, later.stderr) == ("{7: 42}\n", "")
 
 
 async def test_help_has_the_signature_and_the_words_of_every_helper(start: Start) -> None:

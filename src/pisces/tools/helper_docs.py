@@ -45,11 +45,6 @@ class HelperDocs:
             return self._told
         return helpers_line((known or self._guessed()).helpers)
 
-    def known(self) -> KnownHelpers:
-        """All that is known of them at the moment."""
-        self._look(self._folders.in_force())
-        return self._cache.get(self._key) or self._guessed()
-
     def _look(self, files: Sequence[ModuleFile]) -> None:
         sources = [read_module(file) for file in files]
         self._files, self._key = files, helpers_key(sources)
