@@ -81,7 +81,8 @@ async def test_any_number_of_seconds_is_brought_into_the_range(
 async def test_a_tool_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:
     async with scripted_runtime({}, tmp_path) as runtime:
         result = await runtime.tool("pyton", {})
-    assert result.text == "Error: There is no tool 'pyton'. Tools: python, eval, session, notebook, read, write, edit"
+    tools = "python, bash, eval, session, notebook, read, write, edit"
+    assert result.text == f"Error: There is no tool 'pyton'. Tools: {tools}"
 
 
 async def test_a_runtime_that_was_not_entered_says_so(tmp_path: Path) -> None:
