@@ -67,7 +67,7 @@ def does(call: Any, *paths: Path) -> bool:
     return True
 
 
-@settings(max_examples=80)
+@settings(max_examples=40)
 @given(source=FOLDERS, target=FOLDERS)
 def test_folders_are_merged_as_cp_does(ground: Path, source: Any, target: Any) -> None:
     theirs, ours = twice(ground, {"source": source, "target": target})
@@ -76,7 +76,7 @@ def test_folders_are_merged_as_cp_does(ground: Path, source: Any, target: Any) -
     assert snapshot(ours) == snapshot(theirs)
 
 
-@settings(max_examples=80)
+@settings(max_examples=50)
 @given(
     made=st.fixed_dictionaries({"source": LEAVES | FOLDERS}, optional={"target": LEAVES | FOLDERS}),
     inner=st.none() | LEAVES | FOLDERS,

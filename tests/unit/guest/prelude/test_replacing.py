@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from pisces.guest.prelude.names import replace, rsed, sed, write
@@ -44,6 +44,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     pattern=st.sampled_from(["a", "^a", "b$", "a|b", "(a)(b)", "[ab]+", "é", "^a b$", "a{2}", "."]),
     repl=st.sampled_from(["", "x", "éé", "a"]),
 )
+@example(text="b\na\na", pattern="^a", repl="x")
 def test_matches_are_replaced_as_sed_does(file: Path, text: str, pattern: str, repl: str) -> None:
     put(file, text)
     expected = answer("env", "LC_ALL=C.UTF-8", "sed", "-E", f"s/{pattern}/{repl}/g", str(file))
@@ -61,9 +62,10 @@ def test_a_text_is_replaced_literally(file: Path, text: str, pattern: str, repl:
 
 @given(
     text=LF_TEXTS,
-    pattern=st.sampled_from(["a\nb", "a.*", "$", "\\n", "^", "a\n", "[^a]"]),
-    repl=st.text("x\n", max_size=2),
+    pattern=st.sampled_from(["a", "a\nb", "a.*", "$", "\\n", "^", "a\n", "[^a]"]),
+    repl=st.sampled_from(["", "x", "\n", "x\ny\n"]),
 )
+@example(text="a\nb\n", pattern="a", repl="x\ny")
 def test_lines_that_end_in_crlf_are_edited_like_others_and_keep_their_ends(
     file: Path, text: str, pattern: str, repl: str
 ) -> None:
