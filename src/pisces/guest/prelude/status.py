@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-import threading
+from contextvars import ContextVar
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,15 +17,9 @@ _SUBJECTS = ("path", "pattern", "src", "dst", "key", "cmd", "a", "b", "ids")
 """The parameters that say what a call was about, for one that failed before it could tell more."""
 _LONGEST = 500
 
-
-class _Calls(threading.local):
-    """What the calls under way in this thread have told so far, the innermost last."""
-
-    def __init__(self) -> None:
-        self.fields: list[dict[str, Any]] = []
-
-
-_calls = _Calls()
+_told: ContextVar[dict[str, Any] | None] = ContextVar("pisces_told", default=None)
+"""What the helper that runs now has told so far; each thread and each task of asyncio has its own."""
+_IS_COROUTINE = 0x80  # inspect.CO_COROUTINE, without the import of inspect
 _publishers: list[Callable[[dict[str, Any]], None]] = []
 
 
@@ -47,8 +41,9 @@ def emit(op: str, **fields: Any) -> None:
 
 def tell(**fields: Any) -> None:
     """Add to the event of the helper that runs now; the event goes out when it returns."""
-    if _calls.fields:
-        _calls.fields[-1].update(fields)
+    told = _told.get()
+    if told is not None:
+        told.update(fields)
 
 
 def helper(category: str, *, op: str = "") -> Callable[[F], F]:
@@ -58,25 +53,43 @@ def helper(category: str, *, op: str = "") -> Callable[[F], F]:
     """
 
     def decorate(function: F) -> F:
+        name = op or function.__name__
+
         @functools.wraps(function)
         def call(*args: Any, **kwargs: Any) -> Any:
-            fields: dict[str, Any] = {}
-            _calls.fields.append(fields)
-            try:
-                value = function(*args, **kwargs)
-            except BaseException as error:
-                emit(name, **{**_subjects(function, args, kwargs), **fields, "error": _words(error)})
-                raise
-            finally:
-                _calls.fields.pop()
-            emit(name, **fields)
-            return value
+            with _Telling(name, function, args, kwargs):
+                return function(*args, **kwargs)
 
-        name = op or function.__name__
-        call.category = category  # type: ignore[attr-defined]  # How the documentation finds it.
-        return call  # type: ignore[return-value]  # It takes and returns what the function does.
+        @functools.wraps(function)
+        async def call_async(*args: Any, **kwargs: Any) -> Any:
+            with _Telling(name, function, args, kwargs):
+                return await function(*args, **kwargs)
+
+        code = getattr(function, "__code__", None)
+        wrapped: Any = call_async if code is not None and code.co_flags & _IS_COROUTINE else call
+        wrapped.category = category  # How the documentation finds it.
+        return wrapped  # type: ignore[no-any-return]  # It takes and returns what the function does.
 
     return decorate
+
+
+class _Telling:
+    """One call of a helper: the event goes out at its end, with the error if there is one."""
+
+    def __init__(self, op: str, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> None:
+        self._op = op
+        self._call = (function, args, kwargs)
+
+    def __enter__(self) -> None:
+        self._fields: dict[str, Any] = {}
+        self._outer = _told.set(self._fields)
+
+    def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
+        _told.reset(self._outer)
+        if error is None:
+            emit(self._op, **self._fields)
+        else:
+            emit(self._op, **{**_subjects(*self._call), **self._fields, "error": _words(error)})
 
 
 def cut(text: str, size: int) -> str:
