@@ -119,6 +119,12 @@ def test_a_command_has_no_terminal_and_nothing_to_read() -> None:
     assert result.stdout.split() == ["not", "a", "tty", "none", "?"]
 
 
+def test_a_command_is_in_a_session_of_its_own() -> None:
+    result = run("echo $$; ps -o sid=,pgid= -p $$")
+    pid, session, group = result.stdout.split()
+    assert pid == session == group
+
+
 def test_a_command_has_no_descriptor_but_its_own(tmp_path: Path) -> None:
     secret = os.open(tmp_path, os.O_RDONLY)
     try:
