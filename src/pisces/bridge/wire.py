@@ -1,5 +1,6 @@
 """What goes over the bridge: a request, and what it is answered with. Checked here, and typed inside."""
 
+import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -43,7 +44,11 @@ class Answer(msgspec.Struct, frozen=True, kw_only=True):
             answer["images"] = self.images
         if self.details is not msgspec.UNSET:
             answer["details"] = self.details
-        return msgspec.json.encode(answer)
+        try:
+            return msgspec.json.encode(answer)
+        except UnicodeEncodeError:
+            # A name or a source may have half of a surrogate pair, which only the standard library writes down.
+            return json.dumps(msgspec.to_builtins(answer)).encode("ascii")
 
 
 class Reply(msgspec.Struct, frozen=True):
