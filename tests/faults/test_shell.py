@@ -152,6 +152,15 @@ async def test_a_timeout_while_the_rc_file_hangs_ends_that_too(plain_python: str
     assert "Command timed out after 1 seconds" in text
 
 
+async def test_what_a_command_left_is_named_when_it_is_gone_with_its_kernel(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path, checkpoint="always") as runtime:
+        left = await runtime.python(code="r = run('sleep 300 > /dev/null 2>&1 & echo pids $!')")
+        (pid,) = pids_in(left.text)
+        crashed = await runtime.python(code="import os; os.kill(os.getpid(), 9)")
+        assert alive([pid]) == []
+    assert f"Not back: child process 'sleep' ({pid})." in crashed.text
+
+
 # An interactive program takes the terminal; one that asks blocks for ever.
 @pytest.mark.parametrize(
     ("command", "said"),

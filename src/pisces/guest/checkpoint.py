@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 
-from . import fork_losses, fork_safety, ipython_scripts, processes
+from . import fork_losses, fork_safety, ipython_scripts, processes, shell_processes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,12 +21,13 @@ def facts_before_fork(*, own_children: Collection[int] | None) -> dict[str, Any]
     `own_children` are child processes that are not the user's; None if there can be no others.
     """
     fork_safety.before_fork()
-    children = [] if own_children is None else _names_of_children(own_children)
+    pids = [] if own_children is None else [pid for pid in processes.children(os.getpid()) if pid not in own_children]
+    children = _names_of_children([*pids, *shell_processes.left()])
     return {"threads": fork_safety.lost_threads(), "children": children, "by_value": fork_safety.by_value_reason()}
 
 
-def _names_of_children(own: Collection[int]) -> list[str]:
-    names = [(pid, processes.name(pid)) for pid in processes.children(os.getpid()) if pid not in own]
+def _names_of_children(pids: Collection[int]) -> list[str]:
+    names = [(pid, processes.name(pid)) for pid in pids]
     return [f"child process {name!r} ({pid})" for pid, name in names if name][:_MOST_NAMED]
 
 

@@ -13,6 +13,8 @@ from . import processes
 
 COOKIE = "PI_COMMAND_COOKIE"
 _ROUNDS = 10
+_left: dict[int, int] = {}
+"""What commands have left in the background: pid and start time."""
 
 
 def new_cookie() -> str:
@@ -26,6 +28,24 @@ def interrupt(pid: int) -> None:
         os.killpg(pid, signal.SIGINT)
     except (ProcessLookupError, PermissionError):
         pass  # All of it has ended.
+
+
+def remember_left(pid: int, cookie: str, *, writes: bool) -> None:
+    """The shell of a command has ended and was reaped: know what goes on of it; `writes` if something does."""
+    if not writes:
+        try:
+            os.killpg(pid, 0)
+        except OSError:
+            return  # Nothing is in its group any more, and looking further takes milliseconds.
+    _left.update((one, processes.start_time(one)) for one in carrying(cookie))
+
+
+def left() -> list[int]:
+    """What commands have left and has not ended since."""
+    for pid, began in list(_left.items()):
+        if not began or processes.start_time(pid) != began:
+            del _left[pid]
+    return list(_left)
 
 
 def end(pid: int, cookie: str, *, ended: bool = False) -> None:

@@ -206,6 +206,7 @@ class _Running:
         finally:
             drain(list(self._pipes))
         code = self._process.wait()
+        shell_processes.remember_left(self._process.pid, self._cookie, writes=bool(self._pipes))
         return code if code >= 0 else 128 - code
 
     def _has_ended(self) -> bool:
