@@ -66,6 +66,8 @@ class Glob:
 
 
 def _matcher(part: str, pattern: str) -> Match:
+    if part == "*":
+        return _any_name
     try:
         return re.compile(fnmatch.translate(part)).match
     except re.error as error:
@@ -74,3 +76,7 @@ def _matcher(part: str, pattern: str) -> Match:
 
 def _unless_hidden(match: Match) -> Match:
     return lambda name: None if name[0] == "." else match(name)
+
+
+def _any_name(name: str) -> bool:
+    return True

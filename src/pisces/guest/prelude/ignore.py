@@ -21,14 +21,16 @@ class Ignoring:
 
     def __init__(self, layers: tuple[tuple[Rules, str], ...] = ()) -> None:
         self._layers = layers
+        self._files = [(rules.files.within(way), rules.takes_in) for rules, way in layers]
+        self._folders = [(rules.folders.within(way), rules.takes_in) for rules, way in layers]
 
     def leaves_out(self, name: str, is_folder: bool) -> bool:
         """Whether git would leave out what has this name here; links to folders are not folders."""
-        key = _as_bytes(name)
-        for rules, way in self._layers:
-            verdict = rules.leaves_out(key, way, is_folder)
-            if verdict is not None:
-                return verdict
+        key = name if name.isascii() else _as_bytes(name)
+        for last, takes_in in self._folders if is_folder else self._files:
+            number = last(key)
+            if number >= 0:
+                return not takes_in[number]
         return False
 
     def below(self, name: str) -> Ignoring:
@@ -138,4 +140,4 @@ def _rules_in(path: str, *, links: bool) -> Rules | None:
 
 def _as_bytes(name: str) -> str:
     """A name with one character for each of its bytes."""
-    return name if name.isascii() else os.fsencode(name).decode("latin-1")
+    return os.fsencode(name).decode("latin-1")

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from typing import Optional
 
     Match = Callable[[str], Optional[object]]
+    Last = Callable[[str], int]
+    """The number of the last rule that matches a name, or -1."""
 
 _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 
@@ -22,50 +24,79 @@ _BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 class _Kind:
     """The rules of one file that concern files, or those that concern folders; the later a rule, the more it counts."""
 
-    def __init__(self) -> None:
-        self.names: dict[str, int] = {}
-        self.ends: dict[str, int] = {}
-        self.all_ends: tuple[str, ...] = ()
-        self.name_patterns: list[tuple[int, Match]] = []
-        self.paths: dict[str, int] = {}
-        self.path_patterns: list[tuple[int, Match]] = []
-
-    def add(self, number: int, pattern: str) -> None:
-        """Add a rule that is later than all before it."""
-        if "/" in pattern:
-            self._add_path(number, pattern[1:] if pattern[0] == "/" else pattern)
-        elif plain_length(pattern) == len(pattern):
-            self.names[pattern] = number
-        elif pattern[0] == "*" and plain_length(pattern[1:]) == len(pattern) - 1:
-            self.ends[pattern[1:]] = number
-            self.all_ends = tuple(self.ends)
-        else:
-            self.name_patterns[:0] = _compiled(number, pattern)
+    def __init__(self, rules: list[tuple[int, str]]) -> None:
+        self._paths: dict[str, dict[str, int]] = {}
+        self._path_patterns: list[tuple[str, int, Match]] = []
+        of_paths = [(number, pattern.removeprefix("/")) for number, pattern in rules if "/" in pattern]
+        for number, pattern in of_paths:
+            self._add_path(number, pattern)
+        self._path_patterns.reverse()
+        self._by_name = _by_name([(number, pattern) for number, pattern in rules if "/" not in pattern])
 
     def _add_path(self, number: int, pattern: str) -> None:
-        if plain_length(pattern) == len(pattern):
-            self.paths[pattern] = number
+        size = plain_length(pattern)
+        if size == len(pattern):
+            folder, slash, name = pattern.rpartition("/")
+            self._paths.setdefault(folder + slash, {})[name] = number
         else:
-            self.path_patterns[:0] = _compiled(number, pattern)
+            self._path_patterns.append((pattern[:size], number, _compiled(expression(pattern))))
 
-    def last(self, name: str, folder: str) -> int:
-        """The number of the last rule that matches, or -1; `folder` is where the name is, with a slash at its end."""
-        found = self.names.get(name, -1)
-        if self.all_ends and name.endswith(self.all_ends):
-            found = max(found, *(number for end, number in self.ends.items() if name.endswith(end)))
-        if self.name_patterns:
-            found = _later(self.name_patterns, name, found)
-        if self.paths or self.path_patterns:
-            path = folder + name
-            found = max(found, self.paths.get(path, -1))
-            found = _later(self.path_patterns, path, found)
+    def within(self, way: str) -> Last:
+        """What gives the last rule for a name in the folder that this way leads to, as `a/b/`."""
+        by_name = self._by_name
+        here = self._paths.get(way, {})
+        # Most rules for paths are about one folder, and need not be tried in others.
+        patterns = [
+            (number, match)
+            for start, number, match in self._path_patterns
+            if start.startswith(way) or way.startswith(start)
+        ]
+        if not (here or patterns):
+            return by_name
+
+        def last(name: str) -> int:
+            found = by_name(name)
+            if name in here:
+                found = max(found, here[name])
+            return _later(patterns, way + name, found) if patterns else found
+
+        return last
+
+
+def _by_name(rules: list[tuple[int, str]]) -> Last:
+    """What gives the last of these rules that matches a name."""
+    names: dict[str, int] = {}
+    suffixes: dict[str, int] = {}
+    written: list[tuple[int, str]] = []
+    for number, pattern in rules:
+        if plain_length(pattern) == len(pattern):
+            names[pattern] = number
+        elif _is_suffix(pattern):
+            suffixes[pattern[1:]] = number
+        else:
+            written.append((number, expression(pattern, f"r{number}")))
+    patterns = [(number, _compiled(text)) for number, text in reversed(written)]
+    any_pattern = _compiled("|".join(text for _, text in written) or NEVER)
+
+    def last(name: str) -> int:
+        found = names.get(name, -1)
+        dot = name.rfind(".")
+        if dot >= 0:
+            found = max(found, suffixes.get(name[dot:], -1))
+        if written and any_pattern(name):
+            return _later(patterns, name, found)
         return found
 
+    return last
 
-def _compiled(number: int, pattern: str) -> Iterator[tuple[int, Match]]:
-    written = expression(pattern)
-    if written != NEVER:
-        yield number, re.compile(written, re.DOTALL).fullmatch
+
+def _is_suffix(pattern: str) -> bool:
+    """Whether it is one such as `*.log`, of which most ignore files are full."""
+    return pattern.startswith("*.") and plain_length(pattern[1:]) == len(pattern) - 1 and "." not in pattern[2:]
+
+
+def _compiled(written: str) -> Match:
+    return re.compile(written, re.DOTALL).fullmatch
 
 
 def _later(patterns: list[tuple[int, Match]], text: str, found: int) -> int:
@@ -82,30 +113,24 @@ class Rules:
     """The rules of one file."""
 
     def __init__(self, content: bytes) -> None:
-        self._negative: list[bool] = []
-        self._files = _Kind()
-        self._folders = _Kind()
+        self.takes_in: list[bool] = []
+        """Of each rule, whether it takes in again what rules before it leave out."""
+        for_files: list[tuple[int, str]] = []
+        for_folders: list[tuple[int, str]] = []
         for line in _lines(content):
-            negative = line.startswith("!")
-            pattern = line[1:] if negative else line
-            only_folders = pattern.endswith("/")
-            self._add(pattern[:-1] if only_folders else pattern, negative=negative, only_folders=only_folders)
+            pattern = line.removeprefix("!")
+            whole = pattern.removesuffix("/")
+            if whole.strip("/"):
+                rule = len(self.takes_in), whole
+                self.takes_in.append(line.startswith("!"))
+                for_folders.append(rule)
+                if whole == pattern:
+                    for_files.append(rule)
+        self.files = _Kind(for_files)
+        self.folders = _Kind(for_folders)
 
     def __bool__(self) -> bool:
-        return bool(self._negative)
-
-    def _add(self, pattern: str, *, negative: bool, only_folders: bool) -> None:
-        if pattern.strip("/"):
-            number = len(self._negative)
-            self._negative.append(negative)
-            self._folders.add(number, pattern)
-            if not only_folders:
-                self._files.add(number, pattern)
-
-    def leaves_out(self, name: str, folder: str, is_folder: bool) -> bool | None:
-        """Whether the last rule that matches leaves this out or takes it in again; None if no rule matches."""
-        number = (self._folders if is_folder else self._files).last(name, folder)
-        return None if number < 0 else not self._negative[number]
+        return bool(self.takes_in)
 
 
 def _lines(content: bytes) -> Iterator[str]:

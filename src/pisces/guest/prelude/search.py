@@ -8,10 +8,11 @@ from pathlib import Path
 from .arguments import located, named, text_of, whole_number
 from .globs import Glob
 from .status import tell
-from .walking import Walk, walk
+from .walking import Walk, changed, is_file, is_folder, walk
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable, Iterable
 
     from .arguments import AnyPath
@@ -20,10 +21,10 @@ if TYPE_CHECKING:
 __all__ = ["find", "glob_files", "walk"]
 
 _SHOWN = 20
-_KINDS: dict[str, Callable[[Found], bool]] = {
-    "file": lambda found: found.is_file(),
-    "dir": lambda found: found.is_folder(),
-    "any": lambda found: True,
+_KINDS: dict[str, Callable[[os.DirEntry[str]], bool]] = {
+    "file": is_file,
+    "dir": is_folder,
+    "any": lambda entry: True,
 }
 
 
@@ -46,16 +47,17 @@ def find(
     first = 1 if mindepth is None else whole_number(mindepth, "mindepth", 0)
     glob = Glob(text_of(pattern, "pattern"), hidden=hidden, anywhere=True)
     everything = Walk(located(path), glob, maxdepth=deepest)
-    wanted: Iterable[Found] = (found for found in everything if found.depth >= first and _KINDS[type](found))
+    is_wanted = _KINDS[type]
+    wanted: Iterable[Found] = (found for found in everything if found[2] >= first and is_wanted(found[1]))
     if sort_by_mtime:
-        wanted = sorted(wanted, key=lambda found: -found.changed())
-    return _told(pattern, path, [Path(found.path) for found in itertools.islice(wanted, most)])
+        wanted = sorted(wanted, key=lambda found: -changed(found[1]))
+    return _told(pattern, path, [Path(found) for found, _, _ in itertools.islice(wanted, most)])
 
 
 def glob_files(pattern: str, path: AnyPath, *, hidden: bool) -> list[Path]:
     """Files below a folder that match a glob from there."""
     glob = Glob(text_of(pattern, "pattern"), hidden=hidden, anywhere=False)
-    return _told(pattern, path, [Path(found.path) for found in Walk(located(path), glob) if found.is_file()])
+    return _told(pattern, path, [Path(found) for found, entry, _ in Walk(located(path), glob) if is_file(entry)])
 
 
 def _told(pattern: str, path: AnyPath, found: list[Path]) -> list[Path]:

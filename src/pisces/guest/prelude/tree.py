@@ -7,12 +7,11 @@ import os
 from .arguments import located, named, whole_number
 from .globs import Glob
 from .status import cut, tell
-from .walking import Walk
+from .walking import Walk, is_folder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .arguments import AnyPath
-    from .walking import Found
 
 _LONGEST = 1000
 
@@ -23,20 +22,20 @@ def tree(path: AnyPath, *, max_depth: int, show_hidden: bool) -> str:
     walk = Walk(located(path), Glob("**", hidden=show_hidden, anywhere=False), maxdepth=deepest)
     found = list(walk)
     unread = set(walk.unread)
-    lines = [(each.depth, _label(each) + (" (cannot be read)" if each.path in unread else "")) for each in found]
+    lines = [(depth, _label(entry) + (" (cannot be read)" if each in unread else "")) for each, entry, depth in found]
     drawn = "\n".join([_printable(os.path.join(named(path), "")), *_drawn(lines)])
     tell(path=named(path), entries=len(found), preview=cut(drawn, _LONGEST))
     return drawn
 
 
-def _label(found: Found) -> str:
-    name = _printable(found.entry.name)
-    if found.entry.is_symlink():
+def _label(entry: os.DirEntry[str]) -> str:
+    name = _printable(entry.name)
+    if entry.is_symlink():
         try:
-            return f"{name} -> {_printable(os.readlink(found.entry.path))}"
-        except OSError:
+            return f"{name} -> {_printable(os.readlink(entry.path))}"
+        except OSError:  # It went away meanwhile.
             return name
-    return f"{name}/" if found.is_folder() else name
+    return f"{name}/" if is_folder(entry) else name
 
 
 def _drawn(lines: list[tuple[int, str]]) -> list[str]:

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from .globs import Match
     from .ignore import Ignoring
 
+    Found = tuple[str, os.DirEntry[str], int]
+
 _name = attrgetter("name")
 
 
@@ -30,37 +32,28 @@ def walk(path: AnyPath, *, glob_pattern: str = "*", hidden: bool = False) -> Ite
     return Walk(located(path), Glob(glob_pattern, hidden=hidden, anywhere=True)).plain_files()
 
 
-class Found:
-    """One thing below the folder."""
+def is_file(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a file, or a link to one."""
+    try:
+        return entry.is_file()
+    except OSError:  # Links in a circle.
+        return False
 
-    __slots__ = ("depth", "entry", "path")
 
-    def __init__(self, path: str, entry: os.DirEntry[str], depth: int) -> None:
-        self.path = path
-        self.entry = entry
-        self.depth = depth
-        """1 for what is in the folder itself."""
+def is_folder(entry: os.DirEntry[str]) -> bool:
+    """Whether it is a folder, or a link to one."""
+    try:
+        return entry.is_dir()
+    except OSError:  # Links in a circle.
+        return False
 
-    def is_file(self) -> bool:
-        """Whether it is a file, or a link to one."""
-        try:
-            return self.entry.is_file()
-        except OSError:
-            return False
 
-    def is_folder(self) -> bool:
-        """Whether it is a folder, or a link to one."""
-        try:
-            return self.entry.is_dir()
-        except OSError:
-            return False
-
-    def changed(self) -> int:
-        """When it was last changed, in nanoseconds; of a link that leads nowhere, the link."""
-        try:
-            return self.entry.stat().st_mtime_ns
-        except OSError:
-            return self.entry.stat(follow_symlinks=False).st_mtime_ns
+def changed(entry: os.DirEntry[str]) -> int:
+    """When it was last changed, in nanoseconds; of a link that leads nowhere, when the link was."""
+    try:
+        return entry.stat().st_mtime_ns
+    except OSError:
+        return entry.stat(follow_symlinks=False).st_mtime_ns
 
 
 class _Level:
@@ -103,23 +96,25 @@ class Walk:
 
     def plain_files(self) -> Iterator[Path]:
         """The plain files only."""
-        for found in self:
-            if found.entry.is_file(follow_symlinks=False):
-                yield Path(found.path)
+        for path, entry, _ in self:
+            if entry.is_file(follow_symlinks=False):
+                yield Path(path)
 
     def __iter__(self) -> Iterator[Found]:
+        """What matches: its path, what it is, and how deep; 1 for what is in the folder itself."""
         levels = [] if self._deepest == 0 else [self._top]
         while levels:
             level = levels[-1]
+            match, leaves_out, only_folders = level.match, level.ignoring.leaves_out, self._glob.only_folders
             for entry in level.entries:
                 name = entry.name
-                is_folder = entry.is_dir(follow_symlinks=False)
-                matched = level.match is not None and level.match(name) and (is_folder or not self._glob.only_folders)
-                if not (matched or is_folder) or name == ".git" or level.ignoring.leaves_out(name, is_folder):
+                inner = entry.is_dir(follow_symlinks=False)
+                matched = match is not None and match(name) and (inner or not only_folders)
+                if not (matched or inner) or name == ".git" or leaves_out(name, inner):
                     continue
                 if matched:
-                    yield Found(level.prefix + name, entry, len(levels))
-                if is_folder and (self._deepest is None or len(levels) < self._deepest):
+                    yield level.prefix + name, entry, len(levels)
+                if inner and (self._deepest is None or len(levels) < self._deepest):
                     below = self._enter(level, entry)
                     if below is not None:
                         levels.append(below)

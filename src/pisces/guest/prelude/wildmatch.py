@@ -47,12 +47,15 @@ def plain_length(pattern: str) -> int:
     return len(pattern) if found is None else found.start()
 
 
-def expression(pattern: str) -> str:
-    """A regular expression that fully matches what git's pattern matches, of a name or of a path with slashes."""
+def expression(pattern: str, label: str = "") -> str:
+    """A regular expression that fully matches what git's pattern matches, of a name or of a path with slashes.
+
+    Names of groups begin with `label`, so that it can be one of several.
+    """
     start = plain_length(pattern)
     try:
         # Git matches what comes before the first special character apart, so `a**/b` has its `**` at a beginning.
-        return re.escape(pattern[:start]) + _joined(list(_elements(pattern[start:])))
+        return re.escape(pattern[:start]) + _joined(list(_elements(pattern[start:])), label)
     except _Malformed:
         return NEVER
 
@@ -93,7 +96,7 @@ def _stars(pattern: str, start: int) -> tuple[str, int]:
     return _STAR, end
 
 
-def _joined(elements: list[str]) -> str:
+def _joined(elements: list[str], label: str) -> str:
     """The expression of a whole pattern, in which nothing is tried again that cannot turn out otherwise.
 
     What is between two `**/` is a number of whole folders, and its first place in a path is as good as any later one.
@@ -108,8 +111,8 @@ def _joined(elements: list[str]) -> str:
             parts[-1].append(element)
     written: list[str] = []
     for number, (lead, part) in enumerate(zip(leads, parts)):
-        inner = lead + _part(part, f"p{number}")
-        written.append(_once(inner, f"f{number}") if 0 < number < len(parts) - 1 else inner)
+        inner = lead + _part(part, f"{label}p{number}")
+        written.append(_once(inner, f"{label}f{number}") if 0 < number < len(parts) - 1 else inner)
     return "".join(written)
 
 

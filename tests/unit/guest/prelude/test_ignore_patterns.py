@@ -32,7 +32,8 @@ def matched_by_us(patterns: list[bytes], paths: list[bytes]) -> set[tuple[bytes,
         rules = Rules(pattern + b"\n")
         for path in paths:
             folder, name = os.path.split(path.decode("latin-1").removesuffix("/"))
-            if rules.leaves_out(name, os.path.join(folder, ""), path.endswith(b"/")):
+            kind = rules.folders if path.endswith(b"/") else rules.files
+            if kind.within(os.path.join(folder, ""))(name) >= 0:
                 matched.add((pattern, path))
     return matched
 
