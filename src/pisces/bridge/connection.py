@@ -41,7 +41,7 @@ class Connection:
         self._desk = desk
         self._http = h11.Connection(h11.SERVER)
         self._ahead = b""
-        """What has come of the next request while this one was answered."""
+        """What has come while a request was answered, and h11 has not been given yet."""
 
     async def serve(self) -> None:
         """Answer requests. Raises nothing: what goes wrong here is of interest to nobody else."""
@@ -125,8 +125,7 @@ class Connection:
         return reply
 
     async def _watch(self, call: ToolCall) -> None:
-        """Hear the caller hang up. What comes meanwhile is of the next request."""
-        self._ahead = bytes(self._http.trailing_data[0])
+        """Hear the caller hang up. What comes meanwhile is of the next request, and follows what h11 has of it."""
         try:
             while len(self._ahead) < _READ:
                 self._ahead += await self._stream.receive(_READ)

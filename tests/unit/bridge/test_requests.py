@@ -230,6 +230,25 @@ async def test_several_requests_go_over_one_connection_also_when_sent_at_once() 
         assert answers == [(200, {"ok": True, "value": {"n": n}}) for n in range(3)]
 
 
+async def test_what_is_sent_while_a_call_runs_is_carried_out_once() -> None:
+    async with bridged() as there:
+        there.open()
+        client = await there.connect()
+        async with client.stream:
+            # With the first comes all of the second, and half of the third: what is left of that comes later.
+            later = there.request(there.body(args={"n": 2}))
+            waits, second = there.request(there.body("wait")), there.request(there.body(args={"n": 1}))
+            await client.stream.send(waits + second + later[:50])
+            await eventually(lambda: there.tools.under_way == 1)
+            await client.stream.send(later[50:])
+            there.tools.let_go.set()
+            answers = [await client.answer() for _ in range(3)]
+            assert [answer["value"] for _, answer in answers] == [{"x": 1}, {"n": 1}, {"n": 2}]
+            await client.stream.send_eof()
+            assert await client.is_closed()
+        assert there.tools.called == ["wait", "echo", "echo"]
+
+
 async def test_a_client_that_waits_for_leave_to_send_its_body_gets_it() -> None:
     async with bridged() as there:
         there.open()
