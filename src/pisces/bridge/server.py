@@ -32,7 +32,6 @@ class Bridge:
         self._callers = Callers()
         self._desk = Desk(self._callers)
         self._listening: socket.socket | None = None
-        self._trouble = ""
 
     def admit(self) -> Caller:
         """A session that may call tools, until it is dismissed."""
@@ -44,40 +43,38 @@ class Bridge:
 
     def environment(self, caller: Caller) -> dict[str, str]:
         """What kernels of this session on this machine have to know. From then on there is somebody to answer."""
-        self._listen()
-        if self._listening is None:
-            return {"PI_TOOL_BRIDGE_ERROR": self._trouble}
-        return _variables(f"http://{_LOOPBACK}:{self._port}", caller)
+        return self._environment(caller, "")
 
     def environment_elsewhere(self, caller: Caller) -> dict[str, str]:
         """The same for kernels on other machines; nothing, unless it is configured how they reach us."""
-        if not self._url:
-            return {}
-        self._listen()
-        return {} if self._listening is None else _variables(self._url.rstrip("/"), caller)
+        return self._environment(caller, self._url.rstrip("/")) if self._url else {}
 
-    def _listen(self) -> None:
-        if self._listening is not None or self._trouble:
-            return
-        listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    def _environment(self, caller: Caller, url: str) -> dict[str, str]:
+        trouble = self._listen()
+        if trouble:
+            return {"PI_TOOL_BRIDGE_ERROR": trouble}
+        return {
+            "PI_TOOL_BRIDGE_URL": url or f"http://{_LOOPBACK}:{self._port}",
+            "PI_TOOL_BRIDGE_TOKEN": caller.token,
+            "PI_TOOL_BRIDGE_SESSION": caller.id,
+        }
+
+    def _listen(self) -> str:
+        """Have somebody listen; or why that cannot be, for the reader. It is tried again for the next kernel."""
+        if self._listening is not None:
+            return ""
         try:
-            if self._port:  # Connections of a runtime that has ended may still be dying away.
-                listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            listening.bind((_LOOPBACK, self._port))
-            listening.listen(_BACKLOG)
-            listening.setblocking(False)
+            self._listening = _listening_on(self._port)
         except OSError as error:
-            listening.close()
-            self._trouble = (
-                f"the host cannot listen on port {self._port} ({error.strerror}), so that its tools cannot be called. "
-                "The setting bridge.port names another; 0 takes any that is free"
-            )
-            _log.warning("%s", self._trouble)
-            return
-        self._port = listening.getsockname()[1]
+            remedy = "The setting bridge.port names another; 0 takes any that is free" if self._port else ""
+            where = f"port {self._port}" if self._port else _LOOPBACK
+            why = f"the host cannot listen on {where} ({error.strerror}), so that its tools cannot be called"
+            _log.warning("%s", why)
+            return f"{why}. {remedy}" if remedy else why
+        self._port = self._listening.getsockname()[1]
         self._desk.hosts = {f"{_LOOPBACK}:{self._port}", urlsplit(self._url).netloc.lower()} - {""}
-        self._listening = listening
-        self._tasks.start_soon(self._accept, listening)
+        self._tasks.start_soon(self._accept, self._listening)
+        return ""
 
     async def _accept(self, listening: socket.socket) -> None:
         """Serve whoever connects, for ever."""
@@ -105,9 +102,15 @@ class Bridge:
             room.release()
 
 
-def _variables(url: str, caller: Caller) -> dict[str, str]:
-    return {
-        "PI_TOOL_BRIDGE_URL": url,
-        "PI_TOOL_BRIDGE_TOKEN": caller.token,
-        "PI_TOOL_BRIDGE_SESSION": caller.id,
-    }
+def _listening_on(port: int) -> socket.socket:
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    try:
+        if port:  # Connections of a runtime that has ended may still be dying away.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        listening.bind((_LOOPBACK, port))
+        listening.listen(_BACKLOG)
+        listening.setblocking(False)
+    except OSError:
+        listening.close()
+        raise
+    return listening

@@ -296,6 +296,30 @@ async def test_a_port_that_is_taken_is_told_to_the_cells() -> None:
         assert "bridge.port" in told["PI_TOOL_BRIDGE_ERROR"]
 
 
+async def test_kernels_elsewhere_are_told_of_a_port_that_is_taken_too() -> None:
+    port = free_port()
+    async with bridged(port=port), anyio.create_task_group() as group:
+        second = Bridge(group, port=port, url="https://host.example")
+        told = second.environment_elsewhere(second.admit())
+        assert f"port {port}" in told["PI_TOOL_BRIDGE_ERROR"]
+
+
+async def test_a_host_without_descriptors_listens_when_it_has_some_again() -> None:
+    async with anyio.create_task_group() as group:
+        bridge = Bridge(group)
+        caller = bridge.admit()
+        soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+        resource.setrlimit(resource.RLIMIT_NOFILE, (3, hard))
+        try:
+            told = bridge.environment(caller)
+        finally:
+            resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        assert list(told) == ["PI_TOOL_BRIDGE_ERROR"]
+        assert "Too many open files" in told["PI_TOOL_BRIDGE_ERROR"]
+        assert "PI_TOOL_BRIDGE_URL" in bridge.environment(caller)
+        group.cancel_scope.cancel()
+
+
 async def test_connections_are_taken_again_when_there_are_descriptors_again(caplog: pytest.LogCaptureFixture) -> None:
     async with bridged() as there:
         there.open()
