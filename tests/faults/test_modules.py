@@ -47,6 +47,15 @@ async def test_one_bad_module_does_not_stop_the_kernel_and_the_others_are_there(
     assert found.text == f"(1, 3)\n\n{note(folder / 'b.py', 'RuntimeError: bad (line 1)')}"
 
 
+async def test_a_module_that_binds_what_is_no_name_is_loaded_like_any_other(start: Start, tmp_path: Path) -> None:
+    write_modules(project_modules(tmp_path), {"a.py": "globals()[5] = 1\ngood = 1\n"})
+    async with start() as runtime:
+        first = await call(runtime, "good")
+        after = await call(runtime, ["%reset -f", "good"])
+    assert first.text == "1"
+    assert after.text.endswith("1")
+
+
 async def test_a_module_that_never_ends_is_stopped_after_5_seconds_and_the_kernel_comes_up_without_it(
     start: Start, tmp_path: Path
 ) -> None:

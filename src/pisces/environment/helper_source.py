@@ -8,6 +8,8 @@ from pisces.environment.helper_cache import HelperDoc
 if TYPE_CHECKING:
     import ast
 
+    Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 
 @cache
 def prelude_source() -> str:
@@ -26,19 +28,19 @@ def helpers_in(source: str) -> list[HelperDoc]:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     found: dict[str, HelperDoc] = {}
-    definitions: dict[str, ast.FunctionDef | ast.ClassDef] = {}
+    definitions: dict[str, Definition] = {}
     for node in tree.body:
-        if isinstance(node, (ast.FunctionDef, ast.ClassDef)):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef)):
             definitions[node.name] = node
             category = _category_of(node)
-            if category and isinstance(node, ast.FunctionDef):
+            if category and not isinstance(node, ast.ClassDef):
                 found[node.name] = _described(node.name, node, category)
         elif isinstance(node, ast.Assign):
             _assigned(node, definitions, found)
     return list(found.values())
 
 
-def _category_of(node: "ast.FunctionDef | ast.ClassDef") -> str:
+def _category_of(node: "Definition") -> str:
     """What its decorator says, as in `@helper("Text")`, or a class, as in `category = "Agent"`."""
     import ast
 
@@ -50,9 +52,7 @@ def _category_of(node: "ast.FunctionDef | ast.ClassDef") -> str:
     return next((str(value.value) for value in values if isinstance(value, ast.Constant)), "")
 
 
-def _assigned(
-    node: "ast.Assign", definitions: "dict[str, ast.FunctionDef | ast.ClassDef]", found: dict[str, HelperDoc]
-) -> None:
+def _assigned(node: "ast.Assign", definitions: "dict[str, Definition]", found: dict[str, HelperDoc]) -> None:
     """`name.category = "Agent"` makes a function a helper; `name = Class()` does, if the class has a category."""
     import ast
 
@@ -69,11 +69,11 @@ def _assigned(
             found[target.id] = _described(target.id, made_of, category)
 
 
-def _described(name: str, node: "ast.FunctionDef | ast.ClassDef", category: str) -> HelperDoc:
+def _described(name: str, node: "Definition", category: str) -> HelperDoc:
     import ast
 
     signature = ""
-    if isinstance(node, ast.FunctionDef):
+    if not isinstance(node, ast.ClassDef):
         returns = f" -> {ast.unparse(node.returns)}" if node.returns is not None else ""
         signature = f"({ast.unparse(node.args)}){returns}"
     return HelperDoc(name, category, signature, ast.get_docstring(node) or "")

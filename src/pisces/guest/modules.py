@@ -56,7 +56,7 @@ def load(path: str, source: str) -> None:
     except BaseException:
         _take_back(namespace, before, set(before).union(namespace))
         raise
-    changed = {name for name, value in namespace.items() if before.get(name, _bound) is not value}
+    changed = {name for name, value in namespace.items() if before.get(name, _bound) is not value and type(name) is str}
     about_itself = {name for name in changed if name[:2] == name[-2:] == "__"}  # Its file, its docstring, annotations.
     _take_back(namespace, before, about_itself)
     _bound.update(changed - about_itself)

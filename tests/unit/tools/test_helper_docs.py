@@ -24,6 +24,10 @@ from pisces_prelude import helper
 def load(name: str, *, rows: int = 10) -> list:
     """Load a table."""
 
+@helper("Data")
+async def fetch(name: str) -> list:
+    """Fetch a table."""
+
 def internal(): ...
 '''
 
@@ -69,7 +73,7 @@ def test_helpers_of_modules_are_read_off_their_sources_until_a_kernel_has_told(
     (folders.project / "data.py").write_text(MODULE, encoding="utf-8")
     (folders.project / "broken.py").write_text("def f(:", encoding="utf-8")
     docs = HelperDocs(folders, cache)
-    assert docs.line().endswith("; Data: load.")
+    assert docs.line().endswith("; Data: load fetch.")
     key = helpers_key([read_module(file) for file in folders.in_force()])
     cache.put(key, KnownHelpers((HelperDoc("told", "By a kernel"),)))
     assert docs.line().endswith(": By a kernel: told.")

@@ -34,9 +34,9 @@ def show(bundle: dict[str, Any]) -> None:
         publish(bundle)
 
 
-def emit(op: str, **fields: Any) -> None:
+def emit(op: str, /, **fields: Any) -> None:
     """Tell that something was done."""
-    show({MIME: {"op": op, **fields}})
+    show({MIME: {**fields, "op": op}})
 
 
 def tell(**fields: Any) -> None:
@@ -97,8 +97,16 @@ def cut(text: str, size: int) -> str:
     return text if len(text) <= size else text[:size]
 
 
+def said(value: Any) -> str:
+    """Any value as text, for an event: what cannot be put into words keeps no helper from its work."""
+    try:
+        return str(value)
+    except Exception as failure:  # The value is the user's, and so is its text; `str` refuses large numbers, too.
+        return f"<{type(value).__name__} whose text raised {type(failure).__name__}>"
+
+
 def _words(error: BaseException) -> str:
-    return cut(f"{type(error).__name__}: {error}".rstrip(": "), _LONGEST)
+    return cut(f"{type(error).__name__}: {said(error)}".rstrip(": "), _LONGEST)
 
 
 def _subjects(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> dict[str, Any]:
@@ -109,4 +117,4 @@ def _subjects(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
     except TypeError:
         return {}
-    return {name: cut(str(given[name]), _LONGEST) for name in _SUBJECTS if name in given}
+    return {name: cut(said(given[name]), _LONGEST) for name in _SUBJECTS if name in given}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .arguments import text_of, whole_number
-from .status import cut, tell
+from .status import cut, said, tell
 from .text_files import split_lines
 
 TYPE_CHECKING = False
@@ -44,7 +44,7 @@ def counter(items: Iterable[Any], *, limit: int | None, reverse: bool) -> list[t
         raise TypeError(f"counter() takes a text, or things that can be counted: {error}") from None
     ordered = sorted(counts.items(), key=lambda pair: pair[1], reverse=bool(reverse))
     found = [(number, item) for item, number in ordered][:most]
-    top = [[number, cut(str(item), _ITEM)] for number, item in found[:_TOP]]
+    top = [[number, cut(said(item), _ITEM)] for number, item in found[:_TOP]]
     tell(unique=len(counts), total=sum(counts.values()), top=top)
     return found
 

@@ -49,11 +49,13 @@ def is_folder(entry: os.DirEntry[str]) -> bool:
 
 
 def changed(entry: os.DirEntry[str]) -> int:
-    """When it was last changed, in nanoseconds; of a link that leads nowhere, when the link was."""
-    try:
-        return entry.stat().st_mtime_ns
-    except OSError:
-        return entry.stat(follow_symlinks=False).st_mtime_ns
+    """When it was last changed, in nanoseconds; of a link that leads nowhere, when the link was; 0 if it went away."""
+    for follow in (True, False):
+        try:
+            return entry.stat(follow_symlinks=follow).st_mtime_ns
+        except OSError:
+            continue
+    return 0
 
 
 class _Level:

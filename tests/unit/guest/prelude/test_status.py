@@ -54,6 +54,36 @@ def test_a_call_that_does_not_fit_is_told_too(events: list[dict[str, Any]]) -> N
     assert "missing" in events[0]["error"]
 
 
+class Unspeakable(Exception):
+    def __str__(self) -> str:
+        raise RuntimeError("no words")
+
+
+def test_what_cannot_be_put_into_words_is_raised_as_it_is_and_told_nevertheless(events: list[dict[str, Any]]) -> None:
+    @helper("Test")
+    def raises(path: object) -> None:
+        raise Unspeakable
+
+    with pytest.raises(Unspeakable):
+        raises(Unspeakable())
+    with pytest.raises(Unspeakable):
+        raises(10**5000)
+    unspoken = "<Unspeakable whose text raised RuntimeError>"
+    assert [(event["op"], event["error"]) for event in events] == [("raises", f"Unspeakable: {unspoken}")] * 2
+    assert events[0]["path"] == unspoken
+    assert events[1]["path"] == "<int whose text raised ValueError>"
+
+
+def test_what_is_told_does_not_rename_the_event(events: list[dict[str, Any]]) -> None:
+    @helper("Test")
+    def renames() -> int:
+        tell(op="other", more=1)
+        return 7
+
+    assert renames() == 7
+    assert events == [{"op": "renames", "more": 1}]
+
+
 def test_functions_that_are_awaited_tell_when_they_are_done_each_for_itself(events: list[dict[str, Any]]) -> None:
     async def both() -> list[int]:
         first, second = asyncio.Event(), asyncio.Event()

@@ -91,6 +91,11 @@ def test_long_items_are_cut_in_what_is_told(events: list[dict[str, Any]]) -> Non
     assert events[-1]["top"] == [[1, "x" * 100]]
 
 
+def test_items_without_words_are_counted_all_the_same(events: list[dict[str, Any]]) -> None:
+    assert counter([10**5000, 1, 1]) == [(2, 1), (1, 10**5000)]
+    assert events[0]["top"] == [[2, "1"], [1, "<int whose text raised ValueError>"]]
+
+
 def test_nothing_has_no_lines() -> None:
     assert (sort_lines(""), uniq(""), uniq("", count=True), counter(""), cols("", 0)) == ("", "", [], [], "")
     assert sort_lines("\n\n") == "\n\n"
