@@ -101,27 +101,32 @@ class Exchange:
         self._headers = {"Authorization": f"Bearer {token}"}
         if body is not None:
             self._headers["Content-Type"] = "application/json"
+        self._lock = threading.Lock()  # A connection that has been let go of may be another call's.
         self._connection: HTTPConnection | None = None
         self._given_up = False
 
     def over(self, connection: HTTPConnection, base: str) -> tuple[int, bytes]:
         """Have it over this connection."""
-        self._connection = connection
-        if self._given_up:
-            raise ConnectionAbortedError("the call was given up")
+        if connection.sock is None:
+            connection.connect()  # Not by the request itself: whoever gives up meanwhile would not be heard.
+        with self._lock:
+            if self._given_up:
+                raise ConnectionAbortedError("the call was given up")
+            self._connection = connection
         try:
             connection.request(self._method, base + self._path, self._body, self._headers)
             response = connection.getresponse()
             return response.status, response.read()
         finally:
-            self._connection = None
+            with self._lock:
+                self._connection = None
 
     def give_up(self) -> None:
         """Nobody wants the answer any more."""
-        self._given_up = True
-        connection = self._connection
-        if connection is not None:
-            _shut_down(connection)
+        with self._lock:
+            self._given_up = True
+            if self._connection is not None:
+                _shut_down(self._connection)
 
 
 def hang_up(connection: HTTPConnection) -> None:
@@ -133,9 +138,10 @@ def hang_up(connection: HTTPConnection) -> None:
 def _shut_down(connection: Any) -> None:
     import socket
 
+    sock = connection.sock  # Which the thread that reads from it may close and forget.
     try:
-        if connection.sock is not None:
-            connection.sock.shutdown(socket.SHUT_RDWR)
+        if sock is not None:
+            sock.shutdown(socket.SHUT_RDWR)
     except OSError:
         pass  # It is closed already.
 

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
+from http.client import HTTPConnection
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -283,6 +284,23 @@ async def test_a_coroutine_that_is_cancelled_stops_its_call(host: Bridged) -> No
         await task
     await eventually(lambda: host.tools.under_way == 0)
     assert host.tools.aborted == 1
+
+
+async def test_a_call_that_is_given_up_while_it_connects_is_not_sent(host: Bridged) -> None:
+    exchange = host_connections.Exchange("POST", "/v1/tool", host.caller.token, json.dumps(host.body()).encode())
+
+    class Connecting(HTTPConnection):
+        def connect(self) -> None:
+            exchange.give_up()
+            super().connect()
+
+    connection = Connecting("127.0.0.1", host.port)
+    try:
+        with pytest.raises(ConnectionAbortedError):
+            await in_thread(partial(exchange.over, connection, ""))
+    finally:
+        connection.close()
+    assert host.tools.called == []
 
 
 async def test_a_call_whose_host_goes_away_says_that_it_is_not_known_what_became_of_it(
