@@ -6,8 +6,9 @@ import os
 
 from .status import cut, tell
 
-_SECRET_ENDINGS = ("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_PASSWD", "_CREDENTIALS")
-_SECRET_NAMES = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "APIKEY")
+# What the host masks in its log (`environment/secret_names.py`), by the same net: events are kept in the journal.
+_SECRET_ENDINGS = ("_KEY", "APIKEY", "_AUTH", "AUTHORIZATION", "CREDENTIALS", "COOKIE", "_PWD", "_PAT", "_DSN")
+_SECRET_PARTS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE")
 _MASK = "***"
 _LONGEST = 500
 _NAMED = 20
@@ -33,5 +34,5 @@ def env(key: str | None, value: str | None) -> dict[str, str] | str | None:
 
 def _shown(key: str, value: str) -> str:
     name = key.upper()
-    secret = name.endswith(_SECRET_ENDINGS) or name in _SECRET_NAMES
+    secret = name.endswith(_SECRET_ENDINGS) or any(part in name for part in _SECRET_PARTS)
     return _MASK if secret else cut(value, _LONGEST)
