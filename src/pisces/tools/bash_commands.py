@@ -1,5 +1,6 @@
 """The commands of a runtime: those that run, what they have left in the background, and what waits for the next."""
 
+import logging
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from typing import Final
@@ -11,6 +12,8 @@ from pisces.sessions.stop import StopSignal
 from pisces.tools.bash_process import CommandProcess
 
 _STOP_CAP: Final = 10.0
+
+_log = logging.getLogger(__name__)
 
 
 class Commands:
@@ -46,9 +49,12 @@ class Commands:
             self._kept = [kept for kept in (*self._kept, process) if not kept.gone.is_set()]
 
     def have_spare(self, env: Mapping[str, str]) -> None:
-        """Start what the next command needs: that takes longer than most commands."""
+        """Start what the next command needs: that takes longer than most commands. Nothing is said if it fails."""
         if self._spare is None and not self._closed:
-            self._spare = CommandProcess(env)
+            try:
+                self._spare = CommandProcess(env)
+            except PiscesError as error:  # The next command says so, if it is still wrong by then.
+                _log.warning("nothing was started in advance for the next command: %s", error)
 
     def is_news(self, text: str) -> bool:
         """Whether it has not been said in this runtime before."""

@@ -17,6 +17,7 @@ from typing import Any, Final
 
 import anyio
 import msgspec
+from anyio.lowlevel import checkpoint
 
 from pisces.errors import PiscesError
 from pisces.kernels.native.descriptors import open_files_limit
@@ -50,6 +51,20 @@ class LeftProcess(msgspec.Struct, frozen=True):
     command: str
 
 
+def _channels() -> tuple[socket.socket, socket.socket, int, int]:
+    """Both ends of the socket, and of the pipe for the output. Raises `PiscesError`."""
+    try:
+        ours, theirs = socket.socketpair()
+        try:
+            return ours, theirs, *os.pipe()
+        except OSError:
+            ours.close()
+            theirs.close()
+            raise
+    except OSError as error:
+        raise PiscesError(f"Cannot open the channels of a command: {error.strerror or error}") from error
+
+
 class CommandProcess:
     """A tether that waits for its order, and then the command that it holds.
 
@@ -81,11 +96,7 @@ class CommandProcess:
         self._loop.add_reader(self._socket.fileno(), self._on_told)
 
     def _start(self, env: Mapping[str, str]) -> tuple["subprocess.Popen[bytes]", socket.socket, int]:
-        try:
-            ours, theirs = socket.socketpair()
-            reading, writing = os.pipe()
-        except OSError as error:
-            raise PiscesError(f"Cannot open the channels of a command: {error.strerror or error}") from error
+        ours, theirs, reading, writing = _channels()
         # Isolated: nothing in the environment or the folder of the user's can have a say in how it runs.
         python = [sys.executable, "-I", "-S", str(_GUEST / "__main__.py"), "shell-tether"]
         try:
@@ -126,6 +137,8 @@ class CommandProcess:
     async def read(self) -> bytes:
         """The next of what it has written; nothing when the shell has ended and all of its output was read."""
         while True:
+            # One that writes faster than it is read never has us wait: the others, and its own deadline, have a turn.
+            await checkpoint()
             if self.exit_code is not None:
                 self._last_reads -= 1
             data = self._read_now() if self._last_reads > 0 else b""

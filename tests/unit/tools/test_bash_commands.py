@@ -1,0 +1,52 @@
+"""What holds the commands of a runtime, when the system has no more descriptors."""
+
+import os
+import resource
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+import pytest
+
+from pisces.errors import PiscesError
+from pisces.tools.bash_commands import Commands
+from pisces.tools.bash_process import CommandProcess
+
+ENVIRONMENT = {"PATH": os.defpath}
+
+
+@contextmanager
+def descriptors_left(count: int) -> Iterator[None]:
+    """So many more can be opened in this block."""
+    unused = [os.open(os.devnull, os.O_RDONLY) for _ in range(count + 1)]
+    for fd in unused:
+        os.close(fd)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (unused[-1], hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
+def opened() -> set[str]:
+    return set(os.listdir("/proc/self/fd"))
+
+
+@pytest.mark.parametrize("left", [0, 1, 2, 3, 4, 5])
+async def test_a_process_that_cannot_be_started_leaves_no_descriptor_open(left: int) -> None:
+    before = opened()
+    with descriptors_left(left), pytest.raises(PiscesError):
+        CommandProcess(ENVIRONMENT)
+    assert opened() == before
+
+
+async def test_what_cannot_be_started_in_advance_is_started_when_it_can_be() -> None:
+    commands = Commands()
+    try:
+        with descriptors_left(3):
+            commands.have_spare(ENVIRONMENT)
+        assert commands._spare is None
+        commands.have_spare(ENVIRONMENT)
+        assert commands._spare is not None
+    finally:
+        await commands.aclose()
