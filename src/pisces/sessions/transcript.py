@@ -25,6 +25,7 @@ MAX_IMAGES = 32
 MAX_IMAGE_BYTES = 32 << 20
 MAX_JSON_OUTPUTS = 100
 MAX_STATUS_EVENTS = 1000
+MAX_STATUS_BYTES = 8 << 20
 """What a call keeps of what is rich, so that a loop that displays cannot fill the memory of the host."""
 
 STDIN_REFUSED = "Kernel requested stdin; interactive input is not supported."
@@ -38,6 +39,7 @@ class Transcript:
         self.images: list[ImageOutput] = []
         self.status_events: list[Status] = []
         self.stdin_requested = False
+        self._status_bytes = 0
         self._left_out: Counter[str] = Counter()
         self._artifacts = artifacts
         self._session = session
@@ -98,9 +100,14 @@ class Transcript:
         """Whether one more JSON value is kept; otherwise it is counted."""
         return self._admits("JSON displays", len(self.json_outputs) < MAX_JSON_OUTPUTS)
 
-    def has_room_for_status(self) -> bool:
+    def has_room_for_status(self, event: Status) -> bool:
         """Whether one more status is kept; otherwise it is counted."""
-        return self._admits("status events", len(self.status_events) < MAX_STATUS_EVENTS)
+        if len(self.status_events) >= MAX_STATUS_EVENTS:
+            return self._admits("status events", False)
+        size = self._status_bytes + len(msgspec.json.encode(event.data))
+        if size <= MAX_STATUS_BYTES:
+            self._status_bytes = size
+        return self._admits("status events", size <= MAX_STATUS_BYTES)
 
     def _admits(self, what: str, room: bool) -> bool:
         if not room:
@@ -163,7 +170,7 @@ class _CellOutput:
                 self._input_refused &= STDIN_REFUSED not in text
                 self._write_block(text)
             case Status():
-                if self._transcript.has_room_for_status():
+                if self._transcript.has_room_for_status(event):
                     self._transcript.status_events.append(event)
                     self._record.status_events.append(event)
             case ClearOutput():

@@ -9,7 +9,7 @@ from pisces.kernels.memory_script import Step
 from pisces.model.events import ClearOutput, Display, Error, Result, Status, Stream
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
-from pisces.sessions.transcript import MAX_IMAGES, MAX_JSON_OUTPUTS, MAX_STATUS_EVENTS
+from pisces.sessions.transcript import MAX_IMAGES, MAX_JSON_OUTPUTS, MAX_STATUS_BYTES, MAX_STATUS_EVENTS
 from tests.fakes.runtimes import call, details, scripted_runtime
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -122,6 +122,13 @@ async def test_a_loop_that_displays_cannot_fill_the_memory_and_what_is_left_out_
     assert len(kept.status_events) == len(kept.cells[0].status_events) == MAX_STATUS_EVENTS
     for sentence in ("5 more images", "7 more JSON displays", "9 more status events"):
         assert f"Not kept: {sentence} than a result holds." in result.text
+
+
+async def test_events_that_are_large_cannot_fill_the_memory_and_small_ones_are_kept_beside_them(tmp_path: Path) -> None:
+    large = Status("log", {"text": "x" * (MAX_STATUS_BYTES // 3)})
+    result = await run(tmp_path, [large, large, large, Status("small"), large])
+    assert [event.op for event in details(result).status_events] == ["log", "log", "small"]
+    assert "Not kept: 2 more status events than a result holds." in result.text
 
 
 async def test_a_drawing_beyond_the_limit_leaves_no_file(tmp_path: Path) -> None:
