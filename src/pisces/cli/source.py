@@ -1,49 +1,26 @@
 """Where the code of `pisces run` comes from: `-c`, a file, or standard input."""
 
 import io
-import sys
 from collections.abc import Sequence
 
 from pisces.cli.celltext import split_cells
+from pisces.cli.given_text import checked, read_given, refuse_both
 from pisces.errors import InvalidCall
 from pisces.model.cells import Cell
 
-_STANDARD_INPUT = "-"
 _WAYS = 'Give a file, `-` for standard input, or code: pisces run -c "1 + 1".'
 
 
 def read_cells(file: str | None, codes: Sequence[str]) -> list[Cell]:
     """The cells to run. Raises `InvalidCall` when there are none, or when it is not clear which are meant."""
     if codes:
-        if file is not None:
-            raise InvalidCall(f"Both a file ({file}) and -c were given.", hint="Give one of them.")
-        return [Cell(_checked(code)) for code in codes]
-    if file is None and sys.stdin is not None and sys.stdin.isatty():
-        raise InvalidCall("There is nothing to run.", hint=_WAYS)
-    if file is None or file == _STANDARD_INPUT:
-        name, content = "standard input", sys.stdin.buffer.read() if sys.stdin is not None else b""
-    else:
-        name, content = file, _read(file)
+        refuse_both(file)
+        return [Cell(checked(code, "What -c gives")) for code in codes]
+    name, content = read_given(file, _WAYS)
     cells = split_cells(_decode(content, name))
     if not cells:
         raise InvalidCall(f"There is no code in {name}.", hint=_WAYS)
     return cells
-
-
-def _checked(code: str) -> str:
-    try:
-        code.encode("utf-8")
-    except UnicodeEncodeError as error:  # Python keeps the bytes of an argument that are none as halves of surrogates.
-        raise InvalidCall(f"What -c gives is not UTF-8, from character {error.start} on.", hint="Use UTF-8.") from error
-    return code
-
-
-def _read(file: str) -> bytes:
-    try:
-        with open(file, "rb") as opened:
-            return opened.read()
-    except OSError as error:
-        raise InvalidCall(f"Cannot read {file}: {error.strerror or error}.", hint=_WAYS) from error
 
 
 def _decode(content: bytes, name: str) -> str:
