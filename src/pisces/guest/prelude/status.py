@@ -51,6 +51,8 @@ def helper(category: str, *, op: str = "") -> Callable[[F], F]:
 
     `op` is what the event is called, if not by the name of the function. What raises is told with its `error`.
     """
+    if not isinstance(category, str):
+        raise TypeError('a helper has a category: write @helper("Data"), not @helper')
 
     def decorate(function: F) -> F:
         name = op or function.__name__

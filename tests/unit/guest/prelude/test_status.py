@@ -119,3 +119,10 @@ def test_a_helper_keeps_its_name_words_and_signature() -> None:
     assert (outer.__name__, outer.category) == ("outer", "Test")  # type: ignore[attr-defined]
     assert list(inspect.signature(fails).parameters) == ["path", "other"]
     assert inspect.iscoroutinefunction(waits)
+
+
+def test_a_helper_without_a_category_is_refused_where_it_is_made() -> None:
+    def load() -> None: ...
+
+    with pytest.raises(TypeError, match=r'write @helper\("Data"\)'):
+        helper(load)  # type: ignore[arg-type]  # what a user may do
