@@ -45,6 +45,13 @@ async def test_what_a_helper_did_is_told_in_one_event_and_prints_nothing(kernel:
     assert ran.stdout + ran.stderr == ""
 
 
+async def test_what_captures_a_cell_does_not_capture_what_helpers_tell(kernel: Kernel) -> None:
+    ran = await ok(kernel, "%%capture captured\nlog('told')\nprint('said')\ndisplay([1])")
+    assert ran.of(Status) == [Status("log", {"text": "told"})]
+    assert (await ok(kernel, "captured.stdout, len(captured.outputs)")).result == "('said\\n', 1)"
+    await ok(kernel, "%reset -f")
+
+
 async def test_a_helper_that_fails_raises_at_the_line_of_the_user_and_tells_its_error(kernel: Kernel) -> None:
     ran = await failed(kernel, "x = 1\nenv(None, 'value')")
     assert ran.error.ename == "TypeError"

@@ -50,7 +50,7 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     """Prepare the kernel of this IPython shell; `nonce` is what it is known by from now on."""
     given = GivenNames(shell.user_ns)
     given.hide = shell.user_ns_hidden.update
-    prelude.give(given, functools.partial(_publish, shell), lambda: str(_state["run"]))
+    prelude.give(given, functools.partial(_publish, shell.display_pub), lambda: str(_state["run"]))
     watch = NamespaceWatch(shell.user_ns, given)
     modules.expect(shell.user_ns, given, watch.reset)
     _state.update(nonce=nonce, watch=watch, notes=[], run="")
@@ -157,11 +157,12 @@ def _forget_output(shell: Any) -> None:
         shell._tee = lambda channel: contextlib.nullcontext()
 
 
-def _publish(shell: Any, bundle: dict[str, Any]) -> None:
+def _publish(publisher: Any, bundle: dict[str, Any]) -> None:
+    """Show what a helper tells, whatever captures the displays of the cell: that puts itself in the shell's place."""
     streams = _state.get("streams")
     if streams is not None:
         streams.flush()
-    shell.display_pub.publish(bundle)
+    publisher.publish(bundle)
 
 
 def _note_run(shell: Any) -> None:

@@ -87,7 +87,10 @@ class _Telling:
         self._outer = _told.set(self._fields)
 
     def __exit__(self, kind: object, error: BaseException | None, traceback: object) -> None:
-        _told.reset(self._outer)
+        try:
+            _told.reset(self._outer)
+        except ValueError:
+            pass  # A coroutine that nobody awaits any more is closed wherever it is found, not where it began.
         if error is None:
             emit(self._op, **self._fields)
         else:

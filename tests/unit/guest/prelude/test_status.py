@@ -1,6 +1,7 @@
 """Each call of a helper is told in one event, whoever calls it and however it ends."""
 
 import asyncio
+import contextvars
 import threading
 from typing import Any
 
@@ -95,6 +96,17 @@ def test_functions_that_are_awaited_tell_when_they_are_done_each_for_itself(even
         {"op": "waits", "number": 1, "late": 1},
         {"op": "waits", "number": 2, "late": 2},
     ]
+
+
+def test_a_coroutine_that_is_given_up_elsewhere_is_told_and_raises_nothing(events: list[dict[str, Any]]) -> None:
+    @helper("Test")
+    async def yields(path: str) -> None:
+        await asyncio.sleep(0)
+
+    begun = yields("a")
+    contextvars.copy_context().run(begun.send, None)
+    begun.close()
+    assert events == [{"op": "yields", "path": "a", "error": "GeneratorExit"}]
 
 
 def test_threads_tell_each_for_itself(events: list[dict[str, Any]]) -> None:
