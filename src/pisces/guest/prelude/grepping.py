@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import collections
+import contextlib
 import itertools
 import re
+import sys
 
 from .arguments import compiled, located, named, text_of, whole_number
 from .globs import Glob
@@ -15,7 +17,7 @@ from .whole_files import open_plain
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Generator, Iterator
     from pathlib import Path
     from typing import BinaryIO, Optional
 
@@ -33,7 +35,7 @@ _MARK = "\ufeff"
 def grep(pattern: AnyPattern, path: AnyPath, *, ignore_case: bool, literal: bool, context: int) -> list[Line]:
     """The lines of a file that match, and as many before and after each as `context` says."""
     matches = _matcher(pattern, ignore_case=ignore_case, literal=literal)
-    around = whole_number(context, "context", 0)
+    around = min(whole_number(context, "context", 0), sys.maxsize)
     with _open_text(located(path)) as file:
         count, hits, found = _with_context(_lines(file), matches, around)
     shown = [{"line": number, "text": cut(text, 100)} for number, text in hits]
@@ -51,22 +53,30 @@ def rgrep(
     limit: int,
     hidden: bool,
 ) -> list[tuple[Path, int, str]]:
-    """The lines that match in all text files below a folder, until there are as many as `limit` says."""
+    """The lines that match in all text files below a folder, or in one file; at most as many as `limit` says."""
     matches = _matcher(pattern, ignore_case=ignore_case, literal=literal)
-    most = whole_number(limit, "limit", 0)
+    most = min(whole_number(limit, "limit", 0), sys.maxsize)
     glob = Glob(text_of(glob_pattern, "glob_pattern"), hidden=hidden, anywhere=True)
-    found = list(itertools.islice(_hits_below(Walk(located(path), glob), matches), most))
+    start = located(path)
+    everything = _hits(start, matches) if start.is_file() else _hits_below(Walk(start, glob), matches)
+    with contextlib.closing(everything):
+        found = list(itertools.islice(everything, most))
     hits = [{"file": str(file), "line": line, "text": cut(text, 80)} for file, line, text in found[:_SHOWN]]
     tell(pattern=_shown(pattern), path=named(path), count=len(found), hits=hits)
     return found
 
 
-def _hits_below(files: Walk, matches: Match) -> Iterator[tuple[Path, int, str]]:
+def _hits(path: Path, matches: Match) -> Generator[tuple[Path, int, str]]:
+    """The hits in one file. Raises as `_open_text` does."""
+    with _open_text(path) as file:
+        yield from ((path, number, text) for number, text in _lines(file) if matches(text))
+
+
+def _hits_below(files: Walk, matches: Match) -> Generator[tuple[Path, int, str]]:
     """The hits in all plain text files; those that cannot be read are counted."""
     for path in files.plain_files():
         try:
-            with _open_text(path) as file:
-                yield from ((path, number, text) for number, text in _lines(file) if matches(text))
+            yield from _hits(path, matches)
         except (ValueError, FileNotFoundError):  # It is binary, or it went away meanwhile.
             pass
         except OSError:
@@ -116,18 +126,14 @@ def _open_text(path: Path) -> BinaryIO:
 
 def _matcher(pattern: AnyPattern, *, ignore_case: bool, literal: bool) -> Match:
     """Whether a line matches. Raises `ValueError` for a pattern that is none, or that no line can match."""
-    if not literal:
-        return compiled(pattern, re.IGNORECASE if ignore_case else 0).search if pattern else _any_line
+    if not literal and pattern:
+        return compiled(pattern, re.IGNORECASE if ignore_case else 0).search
     text = text_of(pattern, "pattern")
     if "\n" in text:
         raise ValueError(f"no line has the literal {text!r} in it: it is more than one line")
     if ignore_case:
         return re.compile(re.escape(text), re.IGNORECASE).search
     return lambda line: text in line or None
-
-
-def _any_line(line: str) -> bool:
-    return True
 
 
 def _shown(pattern: AnyPattern) -> str:

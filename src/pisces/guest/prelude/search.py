@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import sys
 from pathlib import Path
 
 from .arguments import located, named, text_of, whole_number
@@ -42,7 +43,7 @@ def find(
     """Paths below a folder that match."""
     if type not in _KINDS:
         raise ValueError(f"type is 'file', 'dir' or 'any', not {type!r}")
-    most = whole_number(limit, "limit", 0)
+    most = min(whole_number(limit, "limit", 0), sys.maxsize)
     deepest = None if maxdepth is None else whole_number(maxdepth, "maxdepth", 0)
     first = 1 if mindepth is None else whole_number(mindepth, "mindepth", 0)
     glob = Glob(text_of(pattern, "pattern"), hidden=hidden, anywhere=True)
