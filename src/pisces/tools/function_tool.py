@@ -1,5 +1,6 @@
 """A function as a tool: its parameters from its annotations, its description from its docstring."""
 
+import asyncio
 import inspect
 import logging
 import re
@@ -54,12 +55,25 @@ class FunctionTool:
             returned = await _unless_aborted(context.abort, partial(self._run, given))
         except _Stopped:
             return error_result(f"{self.name} was stopped before it had finished")
-        except Exception as error:  # noqa: BLE001 - the function is not ours, and may raise anything
-            _log.exception("the tool %r failed", self.name)
-            return error_result(f"{type(error).__name__}: {error}".rstrip(": "))
+        except _Raised as raised:
+            error = raised.error
+            _log.error("the tool %r failed", self.name, exc_info=error)
+            return error_result(f"{type(error).__name__}: {_said(error)}".rstrip(": "))
         return self._result(returned)
 
     async def _run(self, given: Mapping[str, Any]) -> Any:
+        """What it returns. Raises `_Raised`: neither `argparse` nor a task of its own that was cancelled may end us."""
+        try:
+            return await self._returned(given)
+        except (Exception, SystemExit) as error:  # noqa: BLE001 - the function is not ours, and may raise anything
+            raise _Raised(error) from None
+        except asyncio.CancelledError as error:
+            task = asyncio.current_task()
+            if task is not None and task.cancelling():
+                raise
+            raise _Raised(error) from None
+
+    async def _returned(self, given: Mapping[str, Any]) -> Any:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(**given)
         returned = await anyio.to_thread.run_sync(partial(self._function, **given), abandon_on_cancel=True)
@@ -80,7 +94,22 @@ class _Stopped(Exception):
     """The call was to stop."""
 
 
+class _Raised(Exception):
+    """The function raised this."""
+
+    def __init__(self, error: BaseException) -> None:
+        super().__init__()
+        self.error = error
+
+
 _UNSET: Final = msgspec.UNSET
+
+
+def _said(error: BaseException) -> str:
+    try:
+        return str(error)
+    except Exception:  # noqa: BLE001 - neither is the class of what it raises
+        return ""
 
 
 async def _unless_aborted(abort: anyio.Event | None, work: Callable[[], Awaitable[Any]]) -> Any:

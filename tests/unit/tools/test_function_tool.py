@@ -1,5 +1,6 @@
 """Functions of the embedding program as tools: what they take, what they return, and what goes wrong."""
 
+import asyncio
 import enum
 import logging
 import threading
@@ -134,6 +135,28 @@ async def test_what_it_raises_is_said_without_a_traceback_and_logged_with_one(ca
     assert (result.text, result.is_error) == ("Error: ZeroDivisionError: division by zero", True)
     assert "Traceback" in caplog.text
     assert [record.levelno for record in caplog.records] == [logging.ERROR]
+
+
+class Unsayable(Exception):
+    def __str__(self) -> str:
+        raise ValueError
+
+
+@pytest.mark.parametrize(
+    ("error", "text"),
+    [(SystemExit(2), "SystemExit: 2"), (asyncio.CancelledError(), "CancelledError"), (Unsayable(), "Unsayable")],
+    ids=["exit", "cancelled", "unsayable"],
+)
+@pytest.mark.parametrize("is_async", [False, True])
+async def test_what_it_raises_never_ends_the_program(*, is_async: bool, error: BaseException, text: str) -> None:
+    def fail() -> None:
+        raise error
+
+    async def fail_later() -> None:
+        raise error
+
+    result = await called(FunctionTool(fail_later if is_async else fail), anyio.Event())
+    assert (result.text, result.is_error) == (f"Error: {text}", True)
 
 
 @pytest.mark.parametrize("value", [object(), {1: object()}, "\ud800"])
