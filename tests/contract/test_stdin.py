@@ -14,6 +14,12 @@ async def test_input_fails_at_once_and_tells_the_prompt(kernel: Kernel) -> None:
     assert await value(kernel, "1 + 1") == "2"
 
 
+@pytest.mark.needs_shell
+async def test_who_asks_in_a_cell_that_is_captured_is_told_of_too(kernel: Kernel) -> None:
+    ran = await run(kernel, "%%capture\ninput('Your name? ')")
+    assert ran.of(InputRequested) == [InputRequested("Your name? ")]
+
+
 @pytest.mark.needs_process
 async def test_getpass_fails_at_once_and_says_that_it_is_a_password(kernel: Kernel) -> None:
     ran = await run(kernel, "import getpass\ngetpass.getpass('Secret: ')")

@@ -158,7 +158,7 @@ def _forget_output(shell: Any) -> None:
 
 
 def _publish(publisher: Any, bundle: dict[str, Any]) -> None:
-    """Show what a helper tells, whatever captures the displays of the cell: that puts itself in the shell's place."""
+    """Show what we have to tell, whatever captures the displays of the cell: that takes the publisher's place."""
     streams = _state.get("streams")
     if streams is not None:
         streams.flush()
@@ -204,12 +204,11 @@ def _leave(shell: Any, *_: Any) -> None:
 def _refuse_input(shell: Any) -> None:
     """Whoever asks for input fails at once. The kernel puts its own functions in place at every cell: it gets ours."""
 
+    publisher = shell.display_pub
+
     def refuse(prompt: object = "", password: bool = False) -> str:
         __tracebackhide__ = True
-        streams = _state.get("streams")
-        if streams is not None:
-            streams.flush()
-        shell.display_pub.publish({_STDIN_MIME: {"prompt": str(prompt), "password": password}})
+        _publish(publisher, {_STDIN_MIME: {"prompt": str(prompt), "password": password}})
         raise stdin.StdinNotSupported
 
     def raw_input(prompt: object = "") -> str:

@@ -47,17 +47,19 @@ def rsed(pattern: str, repl: str, path: AnyPath, *, glob_pattern: str, flags: in
     edit = _by_match(pattern, repl, flags)
     changed: list[tuple[Path, int]] = []
     failures: list[str] = []
-    for file in _files(path, glob_pattern, hidden):
-        try:
-            count = _in_text(file, edit)
-        except OSError as error:
-            failures.append(str(error))
-        else:
-            if count:
-                changed.append((file, count))
-    total = sum(count for _, count in changed)
-    first = [{"file": str(file), "count": count} for file, count in changed[:_CHANGED]]
-    tell(count=total, files=len(changed), changed=first)
+    try:
+        for file in _files(path, glob_pattern, hidden):
+            try:
+                count = _in_text(file, edit)
+            except OSError as error:
+                failures.append(str(error))
+            else:
+                if count:
+                    changed.append((file, count))
+    finally:  # Also what was done before an interrupt is told.
+        total = sum(count for _, count in changed)
+        first = [{"file": str(file), "count": count} for file, count in changed[:_CHANGED]]
+        tell(count=total, files=len(changed), changed=first)
     if failures:
         more = f" and {len(failures) - _NAMED} more" if len(failures) > _NAMED else ""
         done = f"{total} replacements were made in {len(changed)} files"
@@ -80,7 +82,7 @@ def _edited(file: TextFile, edit: Edit) -> int:
 def _in_text(path: Path, edit: Edit) -> int:
     try:
         file = TextFile(path)
-    except ValueError:  # It is no text.
+    except (ValueError, FileNotFoundError):  # It is no text, or it went away meanwhile.
         return 0
     return _edited(file, edit)
 
