@@ -27,7 +27,10 @@ EXPRESSIONS = st.builds(
     st.lists(PIECES, max_size=3),
     st.sampled_from(["", "", "$"]),
 )
-PLAIN_TEXTS = TEXTS.map(lambda text: text.replace("\r", ""))
+MANY_LINES = st.lists(
+    st.sampled_from(["a", "b", "A", "ab", "aB x", "é", "É", "x", "", ".", "xx"]), min_size=5, max_size=30
+)
+PLAIN_TEXTS = TEXTS.map(lambda text: text.replace("\r", "")) | MANY_LINES.map("\n".join)
 """Without carriage returns: to `grep` they are part of a line, and here they are part of its end."""
 
 
@@ -51,7 +54,7 @@ def found_by_grep(file: Path, *options: str) -> list[tuple[int, str]]:
     return [(int(number), text) for number, text in (re.split("[:-]", line, maxsplit=1) for line in printed)]
 
 
-@settings(max_examples=150)
+@settings(max_examples=300)
 @given(text=PLAIN_TEXTS, pattern=EXPRESSIONS, ignore_case=st.booleans(), context=st.integers(0, 3))
 def test_lines_are_found_as_grep_finds_them(
     ground: Path, text: str, pattern: str, ignore_case: bool, context: int
