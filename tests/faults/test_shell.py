@@ -34,7 +34,7 @@ def take(env: Mapping[str, str]) -> tuple[str, float]:
     """The warning of the first command, and how long that took to be ready."""
     began = time.monotonic()
     command = shell_snapshot.shell_command("echo on", env)
-    assert command.args[1:] == ["-c", "echo on"]
+    assert command.args[1:] == ["-c", "--", "echo on"]
     assert "BASH_ENV" not in command.env
     return command.warning, time.monotonic() - began
 

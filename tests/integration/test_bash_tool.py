@@ -48,6 +48,7 @@ async def test_output_of_both_streams_comes_in_order_and_the_details_are_those_o
         ("true", "(no output)", 0),
         ("echo said; exit 3", "said\n\nCommand exited with code 3", 3),
         ("kill -9 $$", "Command exited with code 137", 137),
+        ("-x 2>/dev/null", "Command exited with code 127", 127),
         ("no-such-program 2>/dev/null", "Command exited with code 127", 127),
         ("printf 'grüße \\377\\033[1mbold\\033[0m'", "grüße �bold", 0),
         ("printf 'a\\rb\\n'", "b", 0),

@@ -43,12 +43,12 @@ def shell_command(text: str, env: Mapping[str, str]) -> ShellCommand:
     bash = find_bash(env)
     seen = dict(env)
     if not bash:
-        command = ShellCommand([_SYSTEM_SHELL, "-c", text], seen)
+        command = ShellCommand([_SYSTEM_SHELL, "-c", "--", text], seen)
     elif not seen.get(VARIABLE):
         # A login shell may set PATH anew.
-        command = ShellCommand([bash, "-lc", _first_again(seen) + text], seen)
+        command = ShellCommand([bash, "-lc", "--", _first_again(seen) + text], seen)
     else:
-        command = ShellCommand([bash, "-c", text], seen)
+        command = ShellCommand([bash, "-c", "--", text], seen)
         snapshot, command.warning = _snapshot(bash, seen)
         if snapshot and seen.get("BASH_ENV"):
             command.args[-1] = f". {quoted(snapshot)}\n{text}"  # The user has something else read first.

@@ -197,7 +197,8 @@ def test_where_nobody_names_a_snapshot_a_login_shell_runs_the_command(tmp_path: 
 
 def test_where_there_is_no_bash_the_shell_of_the_system_runs_the_command(tmp_path: Path) -> None:
     env = environment_with_rc(tmp_path, "f() { echo f; }", SHELL="/bin/zsh")
-    assert shell_snapshot.shell_command("echo 1", {**env, "PATH": str(tmp_path)}).args == ["/bin/sh", "-c", "echo 1"]
+    command = shell_snapshot.shell_command("echo 1", {**env, "PATH": str(tmp_path)})
+    assert command.args == ["/bin/sh", "-c", "--", "echo 1"]
 
 
 @pytest.mark.parametrize("shell", ["", "/bin/bash", "/bin/sh", "/no/such/bash"])
