@@ -19,6 +19,8 @@ from pisces.tools.schema import parse_params
 
 Function = Callable[..., Any]
 
+_MOST_THREADS: Final = 64
+"""Of one tool. They are its own: while it waits for something, files are still read and written."""
 _NAME: Final = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _SHOWN_DEFAULTS: Final = (str, int, float, bool)
 _NAMED: Final = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
@@ -39,6 +41,7 @@ class FunctionTool:
             )
         self.description = description or inspect.getdoc(function) or ""
         self._function = function
+        self._threads: anyio.CapacityLimiter | None = None
         self._kind = _params_of(function, self.name)
         self._schema = _schema_of(self._kind, function, self.name)
 
@@ -76,7 +79,9 @@ class FunctionTool:
     async def _returned(self, given: Mapping[str, Any]) -> Any:
         if inspect.iscoroutinefunction(self._function):
             return await self._function(**given)
-        returned = await anyio.to_thread.run_sync(partial(self._function, **given), abandon_on_cancel=True)
+        self._threads = self._threads or anyio.CapacityLimiter(_MOST_THREADS)
+        function = partial(self._function, **given)
+        returned = await anyio.to_thread.run_sync(function, abandon_on_cancel=True, limiter=self._threads)
         return await returned if inspect.isawaitable(returned) else returned
 
     def _result(self, returned: Any) -> ToolResult:

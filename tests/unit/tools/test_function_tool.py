@@ -120,6 +120,27 @@ async def test_an_async_function_is_awaited_and_any_other_runs_in_a_thread() -> 
     assert (await called(FunctionTool(lazily))).text == "true"
 
 
+async def test_calls_that_wait_in_threads_keep_nobody_else_from_having_one() -> None:
+    let_go = threading.Event()
+    under_way: list[None] = []
+
+    def waits() -> None:
+        under_way.append(None)
+        let_go.wait(PATIENCE)
+
+    tool = FunctionTool(waits)
+    usual = int(anyio.to_thread.current_default_thread_limiter().total_tokens)
+    try:
+        async with anyio.create_task_group() as group:
+            for _ in range(usual):
+                group.start_soon(called, tool)
+            await eventually(lambda: len(under_way) == usual)
+            with anyio.fail_after(PATIENCE / 2):
+                await anyio.to_thread.run_sync(let_go.set)
+    finally:
+        let_go.set()
+
+
 async def test_a_text_is_a_text_and_a_result_is_itself() -> None:
     whole = ToolResult(content=[TextBlock("seen"), ImageBlock("aGk=", "image/png")])
     assert (await called(FunctionTool(lambda: "plain", name="text"))).text == "plain"
