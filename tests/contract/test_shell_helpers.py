@@ -65,6 +65,19 @@ async def test_an_interrupt_ends_all_that_a_command_started(fresh: Kernel, tmp_p
 
 
 @pytest.mark.needs_process
+async def test_an_interrupt_ends_the_commands_that_run_side_by_side(fresh: Kernel, tmp_path: Path) -> None:
+    pids = tmp_path / "pids"
+    pids.touch()
+    command = f"trap '' INT; echo $$ >> {pids}; sleep 300; :"
+    running = await begin(fresh, f"parallel([lambda: run({command!r})] * 5, limit=2)")
+    await eventually(lambda: len(numbers(pids)) == 2, within=PATIENCE)
+    ran = await stop(fresh, running)
+    assert ran.done.status == "interrupted", ran.explained
+    await eventually(lambda: alive(numbers(pids)) == [])
+    assert len(numbers(pids)) == 2
+
+
+@pytest.mark.needs_process
 async def test_what_a_command_leaves_lives_until_the_kernel_ends(fresh: Kernel, tmp_path: Path) -> None:
     pids = tmp_path / "pids"
     ran = await ok(fresh, f"run('sleep 300 & echo $! > {pids}; echo begun').code")

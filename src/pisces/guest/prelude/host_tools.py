@@ -7,6 +7,7 @@ import os
 import time
 
 from . import running
+from .company import Member
 from .host_connections import MOST, Exchange, connections_to
 from .status import cut, emit, show
 from .workers import Workers
@@ -127,7 +128,8 @@ class _Call:
         self._exchange = Exchange("POST", "/v1/tool", _variable(_TOKEN, self._name), _encoded(self._name, body))
         if self._given_up:
             self._exchange.give_up()
-        status, answer = _answer(self._exchange, self._name)
+        with Member(self.give_up):
+            status, answer = _answer(self._exchange, self._name)
         for image in answer.get("images") or ():
             show({image["mime_type"]: image["data"]})
         if answer.get("ok"):

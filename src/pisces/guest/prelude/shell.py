@@ -16,8 +16,10 @@ import time
 
 from .. import shell_processes
 from ..shell_snapshot import ShellCommand, shell_command
+from .company import Member
 from .shell_output import KeptOutput, drain
 from .status import cut, tell
+from .undisturbed import undisturbed
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -30,6 +32,8 @@ _GRACE = 2.0
 _LINGER = 0.1
 """Seconds for what the shell did not wait for, such as `>(…)`, to write its last; then it is in the background."""
 _TICK = 0.01
+_LOOK = 0.05
+"""So often a command that runs in another thread than the main one looks whether it is to stop."""
 _NOT_RUN = 127
 _READ_BYTES = 1 << 16
 _SHOWN_COMMAND = 80
@@ -105,16 +109,16 @@ def run(cmd: str | Sequence[AnyPath], *, cwd: AnyPath | None, timeout: float | N
     if command.warning:
         tell(snapshot=command.warning)
     running = _Running(command, cwd)
+    in_time = False
     try:
         running.start()
-        in_time = running.wait(None if timeout is None else time.monotonic() + timeout)
-        if not in_time:
-            running.stop()
-    except BaseException:
-        running.stop()
-        raise
+        with Member(running.ask_to_stop) as member:
+            running.is_watched = member.company is None
+            in_time = running.wait(None if timeout is None else time.monotonic() + timeout)
+        if running.asked:
+            raise KeyboardInterrupt  # As in the main thread, which has one already and waits for us.
     finally:
-        code = running.finish()
+        code = running.finish(stop=not in_time)
         tell(code=code, output=running.beginning)
     result = ShellResult(given, running.streams[1].text(), running.streams[2].text(), code)
     if timeout is not None and not in_time:
@@ -129,6 +133,10 @@ class _Running:
         self.streams = {1: KeptOutput(), 2: KeptOutput()}
         self.beginning = ""
         """The first of what it wrote, as it came."""
+        self.asked = False
+        """Whether it is to stop because whoever waits for it was interrupted, in another thread."""
+        self.is_watched = True
+        """Whether an interrupt comes to the thread that waits here; else `asked` has to be looked at."""
         self._command = command
         self._cwd = cwd
         self._cookie = f"{_kernel}.{shell_processes.new_cookie()}"
@@ -171,31 +179,42 @@ class _Running:
         """Pass on what it writes until it has ended; False if it has not by then."""
         while not self._has_ended():
             left = None if deadline is None else deadline - time.monotonic()
-            if left is not None and left <= 0:
+            if self.asked or (left is not None and left <= 0):
                 return False
-            if self._pidfd < 0:
-                left = _TICK if left is None else min(left, _TICK)
+            often = _TICK if self._pidfd < 0 else _LOOK if not self.is_watched else None
+            if often is not None:
+                left = often if left is None else min(left, often)
             self._pass_on(left)
         return True
 
-    def stop(self) -> None:
-        """Interrupt it, and end all of it if that was not enough."""
-        pid = 0 if self._process is None else self._process.pid
-        try:
-            if pid:
-                shell_processes.interrupt(pid)
-                self.wait(time.monotonic() + _GRACE)
-        finally:
-            try:
-                shell_processes.end(pid, self._cookie, ended=not pid)
-            except KeyboardInterrupt:
-                shell_processes.end(pid, self._cookie, ended=not pid)
-                raise
+    def ask_to_stop(self) -> None:
+        """From another thread: have the one that waits stop it."""
+        self.asked = True
 
-    def finish(self) -> int:
-        """Take the last of its output, and let go of it: its exit code, or that of a command that cannot be run."""
+    def _stop(self, pid: int) -> None:
+        """Interrupt it, and end all of it if that was not enough."""
+        self.asked = False
+        try:
+            shell_processes.interrupt(pid)
+            self.wait(time.monotonic() + _GRACE)
+        finally:
+            shell_processes.end(pid, self._cookie)
+
+    def finish(self, *, stop: bool) -> int:
+        """Take the last of its output, and let go of it; with `stop`, end all of it first.
+
+        Its exit code, or that of a command that cannot be run. An interrupt that comes meanwhile is raised afterwards:
+        nothing else would end what is left.
+        """
+        with undisturbed():
+            return self._finish(stop=stop)
+
+    def _finish(self, *, stop: bool) -> int:
         if self._process is None:
+            shell_processes.end_carriers(self._cookie)
             return _NOT_RUN
+        if stop:
+            self._stop(self._process.pid)
         deadline = time.monotonic() + _LINGER
         if self._pidfd >= 0:
             self._poll.unregister(self._pidfd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 
+from .company import Company
 from .status import tell
 from .workers import Workers
 
@@ -13,22 +14,28 @@ if TYPE_CHECKING:
     from concurrent.futures import Future
     from typing import Any
 
+_SETTLE_SECONDS = 3.0
+"""A command that is interrupted has two seconds to end before it is killed."""
+
 
 def parallel(calls: Iterable[Callable[[], Any]], *, limit: int = 16) -> list[Any]:
     """The values of all calls, in order. If some raise, all are let finish, and the first error by order is raised.
 
-    An interrupt takes back those that have not begun.
+    An interrupt takes back those that have not begun, and stops the commands and tools that the others wait for.
     """
     work = list(calls)
     _check(work, limit)
     began = time.monotonic()
-    workers = Workers(limit)
-    futures = [workers.submit(call) for call in work]
+    company, workers = Company(), Workers(limit)
+    with company:
+        futures = [workers.submit(call) for call in work]
     try:
         errors = [error for error in map(_error_of, futures) if error is not None]
     except BaseException:
         for future in futures:
             future.cancel()
+        company.stop()
+        _let_settle(futures)
         raise
     tell(count=len(work), failed=len(errors), ms=round((time.monotonic() - began) * 1000, 1))
     if errors:
@@ -45,6 +52,13 @@ def _check(work: list[Any], limit: Any) -> None:
                 f"parallel() takes functions without arguments, but item {place} is of type {type(call).__name__}: "
                 "write `lambda: f(x)`, not `f(x)`"
             )
+
+
+def _let_settle(futures: list[Future[Any]]) -> None:
+    """Wait a while for those that have been stopped; what takes no heed of it goes on without us."""
+    from concurrent.futures import wait
+
+    wait(futures, timeout=_SETTLE_SECONDS)
 
 
 def _error_of(future: Future[Any]) -> BaseException | None:
