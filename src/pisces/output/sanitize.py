@@ -20,9 +20,11 @@ _CSI_BODY: Final = r"[0-?]{0,256}[ -/]{0,16}"
 _STRING: Final = rf"[\]PX^_]{_STRING_BODY}"
 
 # Each sequence ends where it should, or just before the character that cannot belong to it: a newline is never part
-# of one. The pattern begins with one set of characters because only then does `re` skip quickly to candidates.
+# of one. The pattern begins with one set of characters because only then does `re` skip quickly to candidates; a run of
+# them is one match, because each match takes longer than many characters.
+_CONTROL_SET: Final = "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
 _CONTROL: Final = re.compile(
-    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff]"
+    rf"{_CONTROL_SET}{_CONTROL_SET}*"
     rf"(?:(?<=\x1b)(?:\[{_CSI_BODY}[@-~]?|{_STRING}(?:\x07|\x9c|\x1b\\)?|[ -/]{{0,16}}[0-~]?)"
     rf"|(?<=\x9b){_CSI_BODY}[@-~]?)?"
 )
