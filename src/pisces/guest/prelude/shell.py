@@ -24,7 +24,7 @@ from .undisturbed import undisturbed
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Union
+    from typing import Any, Union
 
     AnyPath = Union[str, os.PathLike[str]]
 
@@ -80,6 +80,10 @@ class CommandFailed(subprocess.CalledProcessError):
 
     def __init__(self, result: ShellResult) -> None:
         super().__init__(result.returncode, result.args, result.stdout, result.stderr)
+        self._result = result
+
+    def __reduce__(self) -> Any:
+        return _failed, (self._result,)  # Pickle looks for a class where it says that it is from.
 
     def __str__(self) -> str:
         said = (self.stderr.strip() or self.stdout.strip())[-_SHOWN_END:]
@@ -95,6 +99,18 @@ class CommandTimedOut(TimeoutError):
         super().__init__(f"Command timed out after {seconds:g} seconds: {_shown(result.args)}")
         self.stdout = result.stdout
         self.stderr = result.stderr
+        self._call = (seconds, result)
+
+    def __reduce__(self) -> Any:
+        return _timed_out, self._call  # As above.
+
+
+def _failed(result: ShellResult) -> CommandFailed:
+    return CommandFailed(result)
+
+
+def _timed_out(seconds: float, result: ShellResult) -> CommandTimedOut:
+    return CommandTimedOut(seconds, result)
 
 
 def run(cmd: str | Sequence[AnyPath], *, cwd: AnyPath | None, timeout: float | None) -> ShellResult:

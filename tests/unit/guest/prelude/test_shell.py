@@ -81,6 +81,17 @@ def test_check_raises_with_the_end_of_what_was_said() -> None:
     assert (raised.value.returncode, raised.value.stdout[:4]) == (4, "1\n2\n")
 
 
+def test_what_commands_raise_can_be_sent_to_another_process() -> None:
+    with pytest.raises(subprocess.CalledProcessError) as failed:
+        sh("echo why; exit 3").check()
+    with pytest.raises(TimeoutError) as late:
+        sh("echo begun; exec sleep 60", timeout=0.3)
+    raised: list[Any] = [failed.value, late.value]
+    for error in raised:
+        copy = pickle.loads(pickle.dumps(error))
+        assert (type(copy), str(copy), copy.stdout) == (type(error), str(error), error.stdout)
+
+
 def test_a_signal_counts_as_in_a_shell() -> None:
     assert run("kill -9 $$").code == 128 + 9
 
