@@ -30,7 +30,12 @@ def encode_frame(frame: dict[str, Any]) -> bytes:
         from .json_safe import json_safe
 
         text = _encode(json_safe(frame))
-    return text.encode("utf-8", "replace") + b"\n"
+    try:
+        return text.encode("utf-8") + b"\n"
+    except UnicodeEncodeError:
+        from .json_safe import safe_text
+
+        return safe_text(text).encode("utf-8") + b"\n"
 
 
 class FrameWriter:

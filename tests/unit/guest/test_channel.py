@@ -77,8 +77,8 @@ def test_a_frame_is_one_line_whatever_is_in_it() -> None:
     assert json.loads(line)["n"] == "NaN"
 
 
-def test_a_lone_surrogate_becomes_something_that_utf8_has() -> None:
-    json.loads(encode_frame({"text": "a\ud800b"}).decode("utf-8"))
+def test_a_lone_surrogate_becomes_what_stands_for_no_character() -> None:
+    assert json.loads(encode_frame({"text": "a\ud800b"}).decode("utf-8")) == {"text": "a\ufffdb"}
 
 
 def test_a_frame_in_order_comes_after_a_flush_with_its_place(

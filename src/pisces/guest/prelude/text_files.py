@@ -5,6 +5,7 @@ from __future__ import annotations
 import codecs
 import itertools
 import os
+import sys
 
 from .arguments import storable
 from .whole_files import open_plain, write_whole
@@ -91,7 +92,7 @@ def check_text(data: bytes, path: Path) -> None:
 
 def _lines(file: BinaryIO, first: int, count: int | None) -> bytes:
     _skip(file, first - 1)
-    return file.read() if count is None else b"".join(itertools.islice(file, count))
+    return file.read() if count is None else b"".join(itertools.islice(file, min(count, sys.maxsize)))
 
 
 def _skip(file: BinaryIO, lines: int) -> None:

@@ -176,6 +176,11 @@ def test_what_can_be_no_name_is_refused(path: str, words: str) -> None:
     each_raises(ValueError, words, lambda: read(path), lambda: write(path, ""), lambda: rm(path), lambda: stat(path))
 
 
+def test_more_lines_than_any_file_has_are_all_of_them() -> None:
+    write("a", "1\n2\n")
+    assert (read("a", 2, 10**30), read("a", 10**30)) == ("2\n", "")
+
+
 def test_what_is_no_number_of_a_line_is_refused() -> None:
     write("a", "1\n")
     for offset in (0, -1):
