@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from pathlib import Path
 from types import TracebackType
@@ -42,6 +43,7 @@ _LEAST_IDLE = 30.0
 _MODEL = "model"
 
 _log = logging.getLogger(__name__)
+logging.getLogger("pisces").addHandler(logging.NullHandler())  # Or a program that set up no log has it on its screen.
 
 _F = TypeVar("_F", bound=Callable[..., Any])
 
@@ -189,13 +191,15 @@ class Runtime:
         self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
     ) -> None:
         assert self._tasks is not None and self._pool is not None and self._backends is not None
-        with anyio.CancelScope(shield=True):
-            await self._pool.aclose()
-            await self._backends.aclose()
-            await self._entered().commands.aclose()
-        self._tasks.cancel_scope.cancel()
-        # The group does not get to see the body's exception: it would wrap it.
-        await self._tasks.__aexit__(None, None, None)
+        async with AsyncExitStack() as ending:
+            # The group does not get to see the body's exception: it would wrap it.
+            ending.push_async_callback(self._tasks.__aexit__, None, None, None)
+            ending.callback(self._tasks.cancel_scope.cancel)
+            with anyio.CancelScope(shield=True):
+                async with AsyncExitStack() as kernels:  # Whatever one of them raises, the others end too.
+                    kernels.push_async_callback(self._entered().commands.aclose)
+                    kernels.push_async_callback(self._backends.aclose)
+                    kernels.push_async_callback(self._pool.aclose)
 
     async def python(
         self,

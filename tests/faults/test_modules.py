@@ -23,7 +23,8 @@ while True:
     pass
 """
 DEAF = "import signal\nfor one in (signal.SIGINT, signal.SIGTERM):\n    signal.signal(one, signal.SIG_IGN)\n" + LOOP
-TOO_LONG = "TimeoutError: it had not ended after 5 seconds"
+TOO_LONG = "TimeoutError: it had not ended after 2 seconds"
+QUICKLY = {"timeout": 2}
 
 Start = Callable[..., Runtime]
 
@@ -56,20 +57,20 @@ async def test_a_module_that_binds_what_is_no_name_is_loaded_like_any_other(star
     assert after.text.endswith("1")
 
 
-async def test_a_module_that_never_ends_is_stopped_after_5_seconds_and_the_kernel_comes_up_without_it(
+async def test_a_module_that_never_ends_is_stopped_after_a_while_and_the_kernel_comes_up_without_it(
     start: Start, tmp_path: Path
 ) -> None:
     folder = write_modules(project_modules(tmp_path), {"a.py": "a = 1\n", "loop.py": LOOP, "z.py": "z = 3\n"})
-    async with start() as runtime:
+    async with start(modules=QUICKLY) as runtime:
         began = time.monotonic()
         found = await call(runtime, "a, z", timeout=28)
-        assert 5 <= time.monotonic() - began < 25
+        assert 2 <= time.monotonic() - began < 25
     assert found.text.startswith(f"(1, 3)\n\n{note(folder / 'loop.py', TOO_LONG)}")
 
 
 async def test_a_module_that_does_not_yield_costs_a_second_start_without_it(plain_python: str, tmp_path: Path) -> None:
     folder = write_modules(project_modules(tmp_path), {"a.py": "a = 1\n", "deaf.py": DEAF, "z.py": "z = 3\n"})
-    async with runtime_on(plain_python, tmp_path) as runtime:
+    async with runtime_on(plain_python, tmp_path, modules=QUICKLY) as runtime:
         found = await call(runtime, "a, z", timeout=28)
     assert found.text == f"(1, 3)\n\n{note(folder / 'deaf.py', f'{TOO_LONG}, and would not stop')}"
 
@@ -127,7 +128,7 @@ async def test_a_call_can_be_stopped_while_a_module_runs_and_no_process_stays(
         else:
             running.scope.cancel()
             await running.ended.wait()
-        assert time.monotonic() - asked < 4.5  # It did not take the 5 seconds that a module may.
+        assert time.monotonic() - asked < 9  # It did not take the 10 seconds that a module may.
         await eventually(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
         (folder / "loop.py").write_text("x = 1\n", encoding="utf-8")
         assert (await call(runtime, "x")).text == "1"
@@ -137,13 +138,13 @@ async def test_in_strict_mode_a_module_that_hangs_or_ends_the_process_is_fatal(
     plain_python: str, tmp_path: Path
 ) -> None:
     folder = write_modules(project_modules(tmp_path), {"a.py": "import os\nos._exit(3)\n"})
-    async with runtime_on(plain_python, tmp_path, modules={"strict": True}) as runtime:
+    async with runtime_on(plain_python, tmp_path, modules={"strict": True, **QUICKLY}) as runtime:
         ended = await call(runtime, "1")
         (folder / "a.py").write_text(LOOP, encoding="utf-8")
         hanging = await call(runtime, "1")
     failed = f"Error: Failed to load Python module {folder / 'a.py'}: "
     assert ended.text.startswith(f"{failed}the kernel exited with code 3 under it\n")
-    assert hanging.text.startswith(f"{failed}{TOO_LONG} (line ")
+    assert hanging.text.startswith(f"{failed}{TOO_LONG}\nIt failed at line ")
 
 
 async def test_many_modules_of_the_largest_size_are_loaded(start: Start, tmp_path: Path) -> None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+from contextlib import contextmanager
 
 from .descriptors import private_duplicate
 from .forking import is_aside
@@ -16,6 +17,7 @@ from .streams import StandardStreams, write_all
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from typing import Any
 
 _PART_BYTES = 1 << 20
@@ -45,12 +47,15 @@ class FrameWriter:
         self._fd: int | None = private_duplicate(fd)
         self._streams = streams
         self._held = b""
+        self._silent = False
         self.cell: int | None = None
         streams.order.release_frames = self._release
         os.register_at_fork(after_in_child=self._close)
 
     def send(self, kind: str, **fields: object) -> None:
         """Send a frame that says nothing about the place of output."""
+        if self._silent:
+            return
         data = encode_frame({"type": kind, "id": self.cell, **fields})
         with self._streams.order.guard, self._streams.order.lock:
             self._write(data)
@@ -60,6 +65,8 @@ class FrameWriter:
 
         With `hold` it waits for the next frame or text, so that both wake the host only once.
         """
+        if self._silent:
+            return
         self._streams.flush()
         with self._streams.order.guard, self._streams.order.lock:
             mark, marked = self._streams.order.place()
@@ -101,6 +108,15 @@ class FrameWriter:
         os.dup2(fd, self._fd, inheritable=False)
         self._held = b""
         self.cell = None
+
+    @contextmanager
+    def silent(self) -> Iterator[None]:
+        """Send nothing while this lasts."""
+        self._silent = True
+        try:
+            yield
+        finally:
+            self._silent = False
 
     def _close(self) -> None:
         if is_aside():

@@ -55,6 +55,7 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     modules.expect(shell.user_ns, given, watch.reset)
     _state.update(nonce=nonce, watch=watch, notes=[], run="")
     shell.events.register("pre_execute", functools.partial(_note_run, shell))
+    shell.events.register("post_execute", prelude.end_cell)
     _set_variables(env)
     if cwd:
         try:

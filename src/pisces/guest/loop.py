@@ -95,7 +95,7 @@ class KernelLoop:
         given = self._shell.given
         prelude.give(given, self._publish, lambda: str(self._frames.cell or ""))
         self._watch = NamespaceWatch(self._shell.namespace, given)
-        modules.expect(self._shell.namespace, given, self._watch.reset)
+        modules.expect(self._shell.namespace, given, self._watch.reset, self._frames.silent)
 
     def _publish(self, bundle: dict[str, Any]) -> None:
         """Show what a helper tells, whatever captures the displays of the cell."""

@@ -6,15 +6,19 @@ with `helper` are in the documentation that the host has of this kernel.
 
 from __future__ import annotations
 
+import os
 import sys
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from types import FunctionType, ModuleType
 
+from .descriptors import private_duplicate
 from .json_safe import safe_text
 from .prelude import status
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
+    from contextlib import AbstractContextManager
     from typing import Any
 
     from .given_names import GivenNames
@@ -28,13 +32,23 @@ _LONGEST = 500
 _LONGEST_DOC = 4000
 
 _kernel: list[tuple[dict[str, Any], GivenNames, Callable[[], None]]] = []
+_silent: list[Callable[[], AbstractContextManager[None]]] = []
 _loaded: list[tuple[str, str]] = []
 _bound: set[str] = set()
 
 
-def expect(namespace: dict[str, Any], given: GivenNames, settled: Callable[[], None]) -> None:
-    """Modules are loaded into this namespace; `settled` is called when all of them have been."""
+def expect(
+    namespace: dict[str, Any],
+    given: GivenNames,
+    settled: Callable[[], None],
+    silent: Callable[[], AbstractContextManager[None]] = nullcontext,
+) -> None:
+    """Modules are loaded into this namespace; `settled` is called when all of them have been.
+
+    While `silent` lasts, what is displayed is shown to nobody.
+    """
     _kernel[:] = [(namespace, given, settled)]
+    _silent[:] = [silent]
     _loaded.clear()
     _bound.clear()
     toolkit = ModuleType(TOOLKIT, "What an extension module of Pisces is made with.")
@@ -108,12 +122,8 @@ def load_again(modules: Iterable[tuple[str, str]]) -> list[str]:
 
     They say nothing this time: nobody would know which cell it belongs to.
     """
-    import contextlib
-    import io
-
     missing = []
-    nowhere = io.StringIO()
-    with contextlib.redirect_stdout(nowhere), contextlib.redirect_stderr(nowhere):
+    with _silent[0](), _said_to_nobody():
         for path, source in modules:
             try:
                 load(path, source)
@@ -121,6 +131,25 @@ def load_again(modules: Iterable[tuple[str, str]]) -> list[str]:
                 missing.append(f"extension module {path} ({type(error).__name__}: {_text(error)})")
     settle()
     return missing
+
+
+@contextmanager
+def _said_to_nobody() -> Iterator[None]:
+    """What is written meanwhile goes nowhere, also what commands write, and code that is no Python."""
+    import io
+
+    kept = [private_duplicate(number) for number in (1, 2)]
+    nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
+    try:
+        for number in (1, 2):
+            os.dup2(nowhere, number)
+        with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
+            yield
+    finally:
+        for number, descriptor in enumerate(kept, 1):
+            os.dup2(descriptor, number)
+        for descriptor in (nowhere, *kept):
+            os.close(descriptor)
 
 
 def documentation() -> list[dict[str, str]]:

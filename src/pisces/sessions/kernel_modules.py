@@ -22,9 +22,6 @@ from pisces.sessions.unseen import Said, run_unseen
 _FAILURE_MIME: Final = "application/x-pisces-module-failure"
 _HELPERS_MIME: Final = "application/x-pisces-helpers"
 _GUEST: Final = "__import__('sys').modules['_pisces_guest.modules']"
-_CAP: Final = 5.0
-"""Seconds that one module may take."""
-_TOO_LONG: Final = f"TimeoutError: it had not ended after {_CAP:g} seconds"
 _STRICT_HINT: Final = "Mend the module or take it away; `python.modules.strict=false` starts kernels without it."
 
 
@@ -36,6 +33,13 @@ class KernelModules(msgspec.Struct, frozen=True):
     """Where it is kept which helpers there are."""
     strict: bool = False
     """Whether one that fails keeps the kernel from starting."""
+    seconds: float = 10.0
+    """How long one may take."""
+
+    @property
+    def too_long(self) -> str:
+        """What is said of one that took longer."""
+        return f"TimeoutError: it had not ended after {self.seconds:g} seconds"
 
 
 class ModuleOutcome(msgspec.Struct, kw_only=True):
@@ -108,8 +112,9 @@ class _Loading:
         for source in sources:
             outcome = self._deadly.get(source.path) or await self._load(source)
             if outcome.problem and self._modules.strict:
+                where = f"It failed at line {outcome.line}. " if outcome.line is not None else ""
                 raise KernelStartError(
-                    f"Failed to load Python module {source.path}: {outcome.explained}", hint=_STRICT_HINT
+                    f"Failed to load Python module {source.path}: {outcome.problem}", hint=f"{where}{_STRICT_HINT}"
                 )
             outcomes.append(outcome)
             if source.path in self._deadly and not await self._kernel.is_alive():
@@ -127,12 +132,14 @@ class _Loading:
         outcome.more += said.done.notes if said.done is not None else ()
         failure = _failure(said)
         if said.died:
-            outcome.problem = f"{_TOO_LONG}, and would not stop" if said.late else f"the kernel {said.died} under it"
+            unstopped = f"{self._modules.too_long}, and would not stop"
+            outcome.problem = unstopped if said.late else f"the kernel {said.died} under it"
             self._deadly[source.path] = outcome
         elif failure is not None:
-            outcome.problem, outcome.line = (_TOO_LONG if said.late else failure.text), failure.line
+            outcome.problem, outcome.line = (self._modules.too_long if said.late else failure.text), failure.line
         elif said.late:
-            outcome.more.append(f"Extension module {source.path} took more than {_CAP:g} seconds and was interrupted.")
+            seconds = self._modules.seconds
+            outcome.more.append(f"Extension module {source.path} took over {seconds:g} seconds and was interrupted.")
         return outcome
 
     async def _conclude(self, sources: list[ModuleSource], *, complete: bool) -> None:
@@ -147,7 +154,7 @@ class _Loading:
             self._modules.cache.put(helpers_key(sources), KnownHelpers(helpers, complete))
 
     async def _run(self, code: str, path: str) -> Said:
-        said = await run_unseen(self._kernel, code, self._deadline, cap=_CAP)
+        said = await run_unseen(self._kernel, code, self._deadline, cap=self._modules.seconds)
         if said.done is None:
             waited_for = f": the extension module {path} had not ended" if path else ""
             raise DeadlineExceeded(f"The kernel did not start within {self._deadline.seconds:g} seconds{waited_for}")

@@ -54,6 +54,10 @@ class ModulesSettings(_Group, frozen=True):
         bool,
         Meta(description="Start no kernel when an extension module fails, instead of one without it."),
     ] = False
+    timeout: Annotated[
+        float,
+        Meta(ge=0.1, le=600, description="Seconds that an extension module may take to load."),
+    ] = 10.0
 
 
 class PythonSettings(_Group, frozen=True):

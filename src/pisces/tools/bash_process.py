@@ -169,6 +169,8 @@ class CommandProcess:
             self._tether.kill()  # It was stopped, or what it waits for cannot end.
             with anyio.move_on_after(_END_CAP, shield=True):
                 await self.gone.wait()
+        if self.exit_code is None:
+            self._on_exit(_KILLED)  # Nobody can tell what became of it, and nobody is to wait for ever.
 
     def let_be(self) -> None:
         """What the shell has left goes on; what that writes is read, so that it is not held up, and dropped."""

@@ -54,6 +54,7 @@ class Seat(msgspec.Struct, frozen=True):
             ModuleFolders.of(services.paths, services.cwd),
             HelperCache(services.paths.helpers),
             strict=python.modules.strict,
+            seconds=python.modules.timeout,
         )
         return Terms(services.backends.get(self.choice), launch, rule, durable, modules, services.bridge)
 

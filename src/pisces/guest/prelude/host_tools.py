@@ -31,12 +31,33 @@ _LONGEST = 500
 class ToolError(RuntimeError):
     """A tool of the host could not do what was asked; the text begins with its name."""
 
+    __module__ = "builtins"  # Its full name in a traceback would say nothing to the reader.
+
     details: Any = None
     """What the tool has to tell besides; None where that is nothing."""
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _tool_error, (str(self), self.details)
 
 
 class ToolsUnreachable(RuntimeError):
     """There is no way from here to the tools of the host."""
+
+    __module__ = "builtins"  # As above.
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return _unreachable, (str(self),)
+
+
+def _tool_error(text: str, details: Any) -> ToolError:
+    """Make the error anew where it was sent to."""
+    error = ToolError(text)
+    error.details = details
+    return error
+
+
+def _unreachable(text: str) -> ToolsUnreachable:
+    return ToolsUnreachable(text)
 
 
 class HostText(str):  # noqa: SLOT000 - it has details besides
@@ -136,9 +157,7 @@ class _Call:
             return _as_value(answer)
         if status == _REFUSED:
             raise ToolsUnreachable(f"{self._name}: the host refused the call: {answer.get('error')}")
-        failure = ToolError(f"{self._name}: {answer.get('error')}")
-        failure.details = answer.get("details")
-        raise failure
+        raise _tool_error(f"{self._name}: {answer.get('error')}", answer.get("details"))
 
 
 def names() -> list[str]:

@@ -27,9 +27,10 @@ def parallel(calls: Iterable[Callable[[], Any]], *, limit: int = 16) -> list[Any
     _check(work, limit)
     began = time.monotonic()
     company, workers = Company(), Workers(limit)
-    with company:
-        futures = [workers.submit(call) for call in work]
+    futures: list[Future[Any]] = []
     try:
+        with company:
+            futures += map(workers.submit, work)
         errors = [error for error in map(_error_of, futures) if error is not None]
     except BaseException:
         for future in futures:

@@ -13,9 +13,10 @@ if TYPE_CHECKING:
     F = TypeVar("F", bound=Callable[..., Any])
 
 MIME = "application/x-pisces-status"
-_SUBJECTS = ("path", "pattern", "src", "dst", "key", "cmd", "a", "b", "ids")
+_SUBJECTS = ("path", "pattern", "src", "dst", "cmd", "a", "b", "ids")
 """The parameters that say what a call was about, for one that failed before it could tell more."""
 _LONGEST = 500
+_LISTED = 20
 
 _told: ContextVar[dict[str, Any] | None] = ContextVar("pisces_told", default=None)
 """What the helper that runs now has told so far; each thread and each task of asyncio has its own."""
@@ -122,4 +123,10 @@ def _subjects(function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[
         given = inspect.signature(function).bind_partial(*args, **kwargs).arguments
     except TypeError:
         return {}
-    return {name: cut(said(given[name]), _LONGEST) for name in _SUBJECTS if name in given}
+    return {name: _subject(given[name]) for name in _SUBJECTS if name in given}
+
+
+def _subject(value: Any) -> str | list[str]:
+    if isinstance(value, (list, tuple)):
+        return [cut(said(one), _LONGEST) for one in value[:_LISTED]]
+    return cut(said(value), _LONGEST)

@@ -44,7 +44,9 @@ class Workers:
                 self._threads -= 1
                 if self._threads:
                     return
-                self._waiting.clear()
+                waiting, self._waiting = self._waiting, deque()
+            for future, _ in waiting:
+                future.cancel()
             raise
 
     def _work(self) -> None:
