@@ -11,7 +11,6 @@ import sys
 from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
 from types import FunctionType, ModuleType
 
-from .descriptors import private_duplicate
 from .json_safe import safe_text
 from .prelude import status
 
@@ -137,6 +136,8 @@ def load_again(modules: Iterable[tuple[str, str]]) -> list[str]:
 def _said_to_nobody() -> Iterator[None]:
     """What is written meanwhile goes nowhere, also what commands write, and code that is no Python."""
     import io
+
+    from .descriptors import private_duplicate
 
     kept = [private_duplicate(number) for number in (1, 2)]
     nowhere = os.open(os.devnull, os.O_WRONLY | os.O_CLOEXEC)
