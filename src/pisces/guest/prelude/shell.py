@@ -127,7 +127,8 @@ def run(cmd: str | Sequence[AnyPath], *, cwd: AnyPath | None, timeout: float | N
     running = _Running(command, cwd)
     in_time = False
     try:
-        running.start()
+        with undisturbed():  # Half a start would leave a process that nobody knows, and nobody reaps.
+            running.start()
         with Member(running.ask_to_stop) as member:
             running.is_watched = member.company is None
             in_time = running.wait(None if timeout is None else time.monotonic() + timeout)

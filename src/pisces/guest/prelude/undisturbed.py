@@ -23,5 +23,5 @@ def undisturbed() -> Iterator[None]:
         yield
     finally:
         signal.signal(signal.SIGINT, before)
-    if came:
-        raise KeyboardInterrupt
+        if came:
+            raise KeyboardInterrupt

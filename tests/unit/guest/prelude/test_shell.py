@@ -4,6 +4,7 @@ import contextlib
 import io
 import os
 import pickle
+import signal
 import subprocess
 import threading
 import time
@@ -231,6 +232,26 @@ def test_a_command_may_clean_up_when_its_time_has_run_out() -> None:
     with pytest.raises(TimeoutError) as raised:
         run("trap 'echo cleaned up; exit 1' INT; sleep 300 & wait", timeout=1)
     assert raised.value.stdout == "cleaned up\n"  # type: ignore[attr-defined]  # It is a kind of TimeoutError.
+
+
+@pytest.mark.parametrize("command", ["sleep 300", ["no-such-program"]])
+def test_an_interrupt_while_a_command_starts_leaves_nothing_of_it(
+    command: str | list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    started = subprocess.Popen
+
+    def interrupted(*args: Any, **more: Any) -> Any:
+        """The real one; that the interrupt comes just then cannot be had otherwise."""
+        try:
+            return started(*args, **more)
+        finally:
+            signal.raise_signal(signal.SIGINT)
+
+    monkeypatch.setattr(subprocess, "Popen", interrupted)
+    children = set(psutil.Process().children())
+    with pytest.raises(KeyboardInterrupt):
+        run(command)
+    assert set(psutil.Process().children()) == children
 
 
 def test_commands_run_side_by_side_in_threads() -> None:
