@@ -61,7 +61,7 @@ async def test_a_command_that_writes_faster_than_it_is_read_leaves_a_turn_to_its
     try:
         await process.run(Order("yes", "/", {**ENVIRONMENT, "HOME": str(tmp_path)}, {}))
         assert (await process.read()).startswith(b"y\n")
-        await eventually(lambda: bool(select.select([process._output], [], [], 0)[0]))
+        await eventually(lambda: bool(select.select([process._tether.output], [], [], 0)[0]))
         with anyio.CancelScope() as out_of_time:
             out_of_time.cancel()
             await process.read()

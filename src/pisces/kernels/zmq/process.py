@@ -8,12 +8,7 @@ import asyncio
 import json
 import logging
 import os
-import secrets
-import socket
-import subprocess
-import sys
 from collections.abc import Callable, Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
@@ -21,21 +16,18 @@ import msgspec
 
 from pisces.errors import KernelStartError
 from pisces.kernels.native.descriptors import open_files_limit
-from pisces.kernels.native.remains import end_remains
+from pisces.kernels.tether import Tether
 from pisces.model.events import ProcessExit
 
-_GUEST: Final = Path(__file__).parents[2] / "guest"
 _INTERRUPT: Final = b"i"
 _KILL: Final = b"k"
 _FRESH: Final = b"f"
 _SIGNAL_CAP: Final = 1.0
 _END_CAP: Final = 5.0
-_REAP_SECONDS: Final = 0.001
 _WORDS_BYTES: Final = 16 * 1024
 _READ_BYTES: Final = 1 << 16
 _READS_AT_ONCE: Final = 16
 """More than a pipe holds, so that the last words of a dead kernel are all read."""
-_COOKIE: Final = "PI_KERNEL_COOKIE"
 _FATAL: Final = "Fatal Python error"
 
 _log = logging.getLogger(__name__)
@@ -60,12 +52,8 @@ class KernelProcess:
         self._launch = launch
         self._on_news = on_news
         self._loop = asyncio.get_running_loop()
-        self._tether: subprocess.Popen[bytes] | None = None
-        self._socket: socket.socket | None = None
-        self._unread = b""
-        self._output = -1
+        self._tether: Tether | None = None
         self._words = bytearray()
-        self._cookie = secrets.token_hex(8)
         self._signals_under_way = 0
         self._signal_news = anyio.Event()
         self.pid = 0
@@ -85,36 +73,11 @@ class KernelProcess:
             "open_files": open_files_limit(),
             "memory_limit_mb": launch.memory_limit_mb,
         }
-        # Isolated: nothing in the environment or the folder of the user's can have a say in how it runs.
-        python = [sys.executable, "-I", "-S", str(_GUEST / "__main__.py"), "tether"]
         try:
-            ours, theirs = socket.socketpair()
-            self._output, output = os.pipe()
+            self._tether = Tether("tether", json.dumps(order), launch.env, on_told=self._on_told, on_gone=self._on_gone)
         except OSError as error:
-            raise KernelStartError(f"Cannot open the channels of a kernel: {error.strerror or error}") from error
-        try:
-            self._tether = subprocess.Popen(
-                [*python, str(theirs.fileno()), json.dumps(order)],
-                pass_fds=[theirs.fileno()],
-                env={**launch.env, _COOKIE: self._cookie},
-                cwd="/",
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
-        except OSError as error:
-            ours.close()
-            os.close(self._output)
-            raise KernelStartError(f"Cannot run {sys.executable}: {error.strerror or error}") from error
-        finally:
-            theirs.close()
-            os.close(output)
-        ours.setblocking(False)
-        os.set_blocking(self._output, False)
-        self._socket = ours
-        self._loop.add_reader(ours.fileno(), self._on_told)
-        self._loop.add_reader(self._output, self._on_output)
+            raise KernelStartError(f"Cannot start what holds a kernel: {error.strerror or error}") from error
+        self._loop.add_reader(self._tether.output, self._on_output)
 
     async def interrupt(self) -> bool:
         """SIGINT to its process group; returns when it has been sent. False when there is nobody to send it to."""
@@ -151,30 +114,9 @@ class KernelProcess:
         return self._words.decode("utf-8", "replace").strip()
 
     def _ask(self, what: bytes) -> bool:
-        try:
-            return self._socket is not None and self._socket.send(what) == len(what)
-        except OSError:  # It has gone, which is told, or it was stopped and reads nothing.
-            return False
+        return self._tether is not None and self._tether.say(what)
 
-    def _on_told(self) -> None:
-        assert self._socket is not None
-        try:
-            data = self._socket.recv(_READ_BYTES)
-        except BlockingIOError:
-            return
-        except ConnectionError:
-            data = b""
-        if not data:
-            self._loop.remove_reader(self._socket.fileno())
-            self._socket.close()
-            self._socket = None
-            self._end()
-            return
-        *lines, self._unread = (self._unread + data).split(b"\n")
-        for line in lines:
-            self._handle(json.loads(line))
-
-    def _handle(self, told: Mapping[str, Any]) -> None:
+    def _on_told(self, told: Mapping[str, Any]) -> None:
         if "pid" in told:
             self.pid = told["pid"]
         elif "refused" in told:
@@ -193,40 +135,30 @@ class KernelProcess:
         self._signal_news.set()
         self._on_news()
 
-    def _end(self) -> None:
-        """The tether goes: reap it, which takes it a moment more, and be done."""
+    def _on_gone(self) -> None:
         assert self._tether is not None
-        if self._tether.poll() is None:
-            self._loop.call_later(_REAP_SECONDS, self._end)
-            return
         if self.exit is None:
-            # The tether was killed. Its kernel got the same signal at once, where the system can; the others had none.
-            end_remains([self._cookie])
+            self._tether.end_what_it_held()
             self._on_exited(_without_witness(self.refusal))
-        self._close_output()
+        self._tether.close_output()
         self.cleared.set()
         self._on_news()
 
     def _on_output(self) -> None:
+        tether = self._tether
         for _ in range(_READS_AT_ONCE):
-            if self._output < 0:
+            if tether is None or tether.output < 0:
                 return
             try:
-                data = os.read(self._output, _READ_BYTES)
+                data = os.read(tether.output, _READ_BYTES)
             except BlockingIOError:
                 return
             if not data:
-                self._close_output()
+                tether.close_output()
                 return
             _log.debug("kernel %d wrote: %s", self.pid, data)
             self._words += data
             del self._words[:-_WORDS_BYTES]
-
-    def _close_output(self) -> None:
-        if self._output >= 0:
-            self._loop.remove_reader(self._output)
-            os.close(self._output)
-            self._output = -1
 
 
 def _without_witness(refusal: str) -> ProcessExit:
