@@ -40,6 +40,7 @@ class Connection:
         self._stream = stream
         self._desk = desk
         self._http = h11.Connection(h11.SERVER)
+        self._wants_head_only = False
         self._ahead = b""
         """What has come while a request was answered, and h11 has not been given yet."""
 
@@ -83,6 +84,7 @@ class Connection:
             event = await self._event()
             if not isinstance(event, h11.Request):
                 return None
+            self._wants_head_only = event.method == b"HEAD"
             headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in event.headers)
             return Head(event.method.decode("latin-1"), event.target.decode("latin-1"), headers)
         if self._http.trailing_data[0]:
@@ -138,7 +140,9 @@ class Connection:
             headers.append(("Connection", "close"))
         response = h11.Response(status_code=reply.status, headers=headers)
         # In one piece: a second one would wait until the first has been acknowledged.
-        data = [self._http.send(response), self._http.send(h11.Data(data=reply.body))]
+        data = [self._http.send(response)]
+        if not self._wants_head_only:
+            data.append(self._http.send(h11.Data(data=reply.body)))
         data.append(self._http.send(h11.EndOfMessage()))
         await self._write(b"".join(piece for piece in data if piece))
 
