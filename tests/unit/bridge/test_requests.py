@@ -13,7 +13,7 @@ from anyio.abc import SocketStream
 from pisces.bridge import connection
 from pisces.bridge.server import Bridge
 from tests.fakes.bridges import Client, bridged, free_port, http
-from tests.fakes.drive import eventually
+from tests.fakes.drive import PATIENCE, eventually
 
 
 async def test_a_call_with_the_token_of_its_session_is_carried_out() -> None:
@@ -135,6 +135,22 @@ async def test_a_body_that_is_no_call_is_refused_and_the_connection_goes_on(body
 async def test_anything_else_is_not_there(method: str, target: str) -> None:
     async with bridged() as there:
         assert (await there.ask(http(method, target, there.headers())))[0] == 404
+
+
+async def test_who_asks_for_the_head_alone_gets_that_and_leaves_no_error_in_the_log(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with bridged() as there:
+        client = await there.connect()
+        async with client.stream:
+            await client.stream.send(http("HEAD", "/v1/tools", there.headers(authorization=None)))
+            received = b""
+            with anyio.fail_after(PATIENCE):
+                async for piece in client.stream:
+                    received += piece
+        assert received.startswith(b"HTTP/1.1 404 ")
+        assert received.endswith(b"\r\n\r\n")
+    assert [record for record in caplog.records if record.levelno >= logging.WARNING] == []
 
 
 @pytest.mark.parametrize("name", ["../x", "", "a/b", "\0", "__class__", "x" * 1000])
