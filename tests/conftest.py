@@ -6,11 +6,14 @@ import signal
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import hypothesis
 import pytest
 
+from pisces.runtime import Runtime
 from tests.environments import enterprise_interpreter, interpreter_of, jupyter_interpreter
+from tests.fakes.modules import SHELLS, Start, runtime_in_shell
 from tests.fakes.servers import ENTERPRISE_GATEWAY, JUPYTER_SERVER, KERNEL_GATEWAY, Server, serving
 from tests.leftovers import COOKIE, Leftovers, open_descriptors
 
@@ -171,3 +174,13 @@ def no_descriptor_is_left() -> Iterator[None]:
 def soak(request: pytest.FixtureRequest) -> Soak:
     """The seed and the time of a long random run."""
     return Soak(seed=request.config.getoption("--soak-seed"), seconds=request.config.getoption("--soak-seconds"))
+
+
+@pytest.fixture(params=list(SHELLS))
+def start_in_shell(request: pytest.FixtureRequest, tmp_path: Path) -> Start:
+    """A runtime of each shell, in the test's folder."""
+
+    def started(**python: Any) -> Runtime:
+        return runtime_in_shell(request.param, request, tmp_path, **python)
+
+    return started

@@ -1,6 +1,6 @@
 """Extension modules for tests, and the shells that they are loaded in."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ SHELLS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "zmq": ("jupyter_python", {"backend": "zmq"}),
 }
 """By name: the fixture of the interpreter, and the settings that have its kernels."""
+
+Start = Callable[..., Runtime]
+"""Makes a runtime of one of the shells, in the test's folder: the fixture `start_in_shell`."""
 
 
 def user_modules(folder: Path) -> Path:

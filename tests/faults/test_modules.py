@@ -1,17 +1,14 @@
 """Extension modules that hang, end the process, or are in the way: a kernel comes up, and nothing stays behind."""
 
 import time
-from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import anyio
 import psutil
 import pytest
 
-from pisces.runtime import Runtime
 from tests.fakes.drive import eventually
-from tests.fakes.modules import SHELLS, note, project_modules, runtime_in_shell, write_modules
+from tests.fakes.modules import Start, note, project_modules, write_modules
 from tests.fakes.runtimes import begin, call, details, runtime_on
 
 LOOP = """
@@ -26,31 +23,23 @@ DEAF = "import signal\nfor one in (signal.SIGINT, signal.SIGTERM):\n    signal.s
 TOO_LONG = "TimeoutError: it had not ended after 2 seconds"
 QUICKLY = {"timeout": 2}
 
-Start = Callable[..., Runtime]
 
-
-@pytest.fixture(params=list(SHELLS))
-def start(request: pytest.FixtureRequest, tmp_path: Path) -> Start:
-    """A runtime of each shell, in the test's folder."""
-
-    def started(**python: Any) -> Runtime:
-        return runtime_in_shell(request.param, request, tmp_path, **python)
-
-    return started
-
-
-async def test_one_bad_module_does_not_stop_the_kernel_and_the_others_are_there(start: Start, tmp_path: Path) -> None:
+async def test_one_bad_module_does_not_stop_the_kernel_and_the_others_are_there(
+    start_in_shell: Start, tmp_path: Path
+) -> None:
     folder = write_modules(
         project_modules(tmp_path), {"a.py": "a = 1\n", "b.py": "raise RuntimeError('bad')\n", "c.py": "c = 3\n"}
     )
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, "a, c")
     assert found.text == f"(1, 3)\n\n{note(folder / 'b.py', 'RuntimeError: bad (line 1)')}"
 
 
-async def test_a_module_that_binds_what_is_no_name_is_loaded_like_any_other(start: Start, tmp_path: Path) -> None:
+async def test_a_module_that_binds_what_is_no_name_is_loaded_like_any_other(
+    start_in_shell: Start, tmp_path: Path
+) -> None:
     write_modules(project_modules(tmp_path), {"a.py": "globals()[5] = 1\ngood = 1\n"})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         first = await call(runtime, "good")
         after = await call(runtime, ["%reset -f", "good"])
     assert first.text == "1"
@@ -58,10 +47,10 @@ async def test_a_module_that_binds_what_is_no_name_is_loaded_like_any_other(star
 
 
 async def test_a_module_that_never_ends_is_stopped_after_a_while_and_the_kernel_comes_up_without_it(
-    start: Start, tmp_path: Path
+    start_in_shell: Start, tmp_path: Path
 ) -> None:
     folder = write_modules(project_modules(tmp_path), {"a.py": "a = 1\n", "loop.py": LOOP, "z.py": "z = 3\n"})
-    async with start(modules=QUICKLY) as runtime:
+    async with start_in_shell(modules=QUICKLY) as runtime:
         began = time.monotonic()
         found = await call(runtime, "a, z", timeout=28)
         assert 2 <= time.monotonic() - began < 25
@@ -75,13 +64,13 @@ async def test_a_module_that_does_not_yield_costs_a_second_start_without_it(plai
     assert found.text == f"(1, 3)\n\n{note(folder / 'deaf.py', f'{TOO_LONG}, and would not stop')}"
 
 
-async def test_modules_that_end_the_process_cost_starts_without_them(start: Start, tmp_path: Path) -> None:
+async def test_modules_that_end_the_process_cost_starts_without_them(start_in_shell: Start, tmp_path: Path) -> None:
     deadly = {
         "b.py": "import os\nos._exit(3)\n",
         "c.py": "import os, signal\nos.kill(os.getpid(), signal.SIGKILL)\n",
     }
     folder = write_modules(project_modules(tmp_path), {"a.py": "a = 1\n", **deadly, "d.py": "d = 4\n"})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, "a, d")
         again = await call(runtime, "a, d")
     value, told = found.text.split("\n\n")
@@ -113,11 +102,11 @@ async def test_the_deadline_of_the_call_counts_while_a_module_runs_and_the_modul
 
 @pytest.mark.parametrize("way", ["abort", "cancel"])
 async def test_a_call_can_be_stopped_while_a_module_runs_and_no_process_stays(
-    way: str, start: Start, tmp_path: Path
+    way: str, start_in_shell: Start, tmp_path: Path
 ) -> None:
     folder = write_modules(project_modules(tmp_path), {"loop.py": LOOP})
     abort = anyio.Event()
-    async with start() as runtime, anyio.create_task_group() as group:
+    async with start_in_shell() as runtime, anyio.create_task_group() as group:
         running = begin(group, runtime, "1", abort=abort)
         await eventually((tmp_path / "begun").exists)
         process = psutil.Process(int((tmp_path / "begun").read_text(encoding="ascii")))
@@ -147,12 +136,12 @@ async def test_in_strict_mode_a_module_that_hangs_or_ends_the_process_is_fatal(
     assert hanging.text.startswith(f"{failed}{TOO_LONG}\nIt failed at line ")
 
 
-async def test_many_modules_of_the_largest_size_are_loaded(start: Start, tmp_path: Path) -> None:
+async def test_many_modules_of_the_largest_size_are_loaded(start_in_shell: Start, tmp_path: Path) -> None:
     # One line of a megabyte, quotes of every kind and no ASCII: what is sent is a text inside a text.
     text = "'\"\\\\é\N{SNOWMAN}\\n" * 1000
     sources = {f"m{number}.py": f'# {"x" * 900_000}\nv{number} = """{text}"""\n' for number in range(3)}
     write_modules(project_modules(tmp_path), sources)
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, "len({v0, v1, v2}), v0[:6]")
     assert found.text == repr((1, "'\"\\é\N{SNOWMAN}\n"))
 

@@ -1,7 +1,6 @@
 """Extension modules in real kernels: what a cell finds of them, what is told, and what they cannot break."""
 
 import json
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -9,9 +8,8 @@ import pytest
 
 from pisces.guest.prelude import names
 from pisces.model.events import Status
-from pisces.runtime import Runtime
 from tests.fakes.hosts import end_host, kill_host
-from tests.fakes.modules import SHELLS, note, project_modules, runtime_in_shell, user_modules, write_modules
+from tests.fakes.modules import Start, note, project_modules, user_modules, write_modules
 from tests.fakes.runtimes import call, details, runtime_on
 from tests.fakes.servers import Server
 from tests.frontends.command import Command
@@ -39,22 +37,10 @@ ASK = "good, callable(read), 'half' in globals(), '__file__' in globals(), __doc
 
 TOLD = "import os\nprint('told')\nlog('told')\ndisplay('told')\nos.write(1, b'told\\n')\nsh('echo told >&2')\n"
 
-Start = Callable[..., Runtime]
 
-
-@pytest.fixture(params=list(SHELLS))
-def start(request: pytest.FixtureRequest, tmp_path: Path) -> Start:
-    """A runtime of each shell, in the test's folder."""
-
-    def started(**python: Any) -> Runtime:
-        return runtime_in_shell(request.param, request, tmp_path, **python)
-
-    return started
-
-
-async def test_a_tagged_function_is_a_helper_in_every_way(start: Start, tmp_path: Path) -> None:
+async def test_a_tagged_function_is_a_helper_in_every_way(start_in_shell: Start, tmp_path: Path) -> None:
     write_modules(project_modules(tmp_path), {"data.py": TAGGED})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         first = await call(runtime, "load(7)")
         assert "Data: load fail." in runtime.tools["python"].description
         failed = await call(runtime, "fail()")
@@ -71,9 +57,9 @@ async def test_a_tagged_function_is_a_helper_in_every_way(start: Start, tmp_path
     assert str(project_modules(tmp_path) / "data.py") in asked.text
 
 
-async def test_what_a_kernel_told_of_its_helpers_is_kept(start: Start, tmp_path: Path) -> None:
+async def test_what_a_kernel_told_of_its_helpers_is_kept(start_in_shell: Start, tmp_path: Path) -> None:
     write_modules(project_modules(tmp_path), {"data.py": TAGGED})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         await call(runtime, "None")
     (file,) = (tmp_path / "home" / ".pisces" / "cache" / "helpers").iterdir()
     known = json.loads(file.read_text(encoding="utf-8"))
@@ -92,10 +78,10 @@ async def test_what_a_kernel_told_of_its_helpers_is_kept(start: Start, tmp_path:
 
 
 async def test_names_of_modules_are_no_variables_and_outlast_a_reset_of_the_namespace(
-    start: Start, tmp_path: Path
+    start_in_shell: Start, tmp_path: Path
 ) -> None:
     write_modules(project_modules(tmp_path), {"data.py": TAGGED})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         first = await call(runtime, "x = load(1)")
         listed = await runtime.session("variables")
         reset = await call(runtime, ["%reset -f", "load(2)"])
@@ -111,25 +97,29 @@ async def test_names_of_modules_are_no_variables_and_outlast_a_reset_of_the_name
     assert [one.name for one in changes.added] == ["load"]
 
 
-async def test_the_projects_module_wins_and_all_run_in_order_of_file_name(start: Start, tmp_path: Path) -> None:
+async def test_the_projects_module_wins_and_all_run_in_order_of_file_name(
+    start_in_shell: Start, tmp_path: Path
+) -> None:
     say = "order = [*globals().get('order', []), {!r}]\n"
     write_modules(user_modules(tmp_path), {"a.py": say.format("user a"), "c.py": say.format("user c")})
     write_modules(project_modules(tmp_path), {"c.py": say.format("project c"), "b.py": say.format("project b")})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, "order")
     assert found.text == "['user a', 'project b', 'project c']"
 
 
 async def test_a_module_that_binds_the_name_of_a_helper_replaces_it_in_this_kernel(
-    start: Start, tmp_path: Path
+    start_in_shell: Start, tmp_path: Path
 ) -> None:
     write_modules(project_modules(tmp_path), {"mine.py": "def read(path): return f'mine: {path}'\n"})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, ["read('a')", "%reset -f", "read('b')"])
     assert [record.output for record in details(found).cells] == ["'mine: a'\n", "", "'mine: b'\n"]
 
 
-async def test_a_module_that_fails_is_told_once_with_its_line_and_leaves_no_name(start: Start, tmp_path: Path) -> None:
+async def test_a_module_that_fails_is_told_once_with_its_line_and_leaves_no_name(
+    start_in_shell: Start, tmp_path: Path
+) -> None:
     folder = write_modules(
         project_modules(tmp_path),
         {
@@ -141,7 +131,7 @@ async def test_a_module_that_fails_is_told_once_with_its_line_and_leaves_no_name
             "f.py": "import missing_module_of_mine\n",
         },
     )
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         first = await call(runtime, ASK)
         second = await call(runtime, "1")
         fresh = await call(runtime, "good", reset=True)
@@ -160,10 +150,12 @@ async def test_a_module_that_fails_is_told_once_with_its_line_and_leaves_no_name
     assert fresh.text.split("\n\n")[1] == told
 
 
-async def test_what_a_module_prints_is_told_in_short_and_is_not_in_the_output(start: Start, tmp_path: Path) -> None:
+async def test_what_a_module_prints_is_told_in_short_and_is_not_in_the_output(
+    start_in_shell: Start, tmp_path: Path
+) -> None:
     source = "import sys\nprint('\\x1b[31mhello\\x1b[0m')\nsys.stdout.flush()\ndisplay('shown')\nprint('y' * 10_000)\n"
     folder = write_modules(project_modules(tmp_path), {"a.py": source})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         found = await call(runtime, "1")
     head, _, told = found.text.partition("\n\n")
     assert head == "1"
@@ -174,26 +166,26 @@ async def test_what_a_module_prints_is_told_in_short_and_is_not_in_the_output(st
     assert details(found).cells[0].output == "1\n"
 
 
-async def test_strict_starts_no_kernel_and_says_which_module(start: Start, tmp_path: Path) -> None:
+async def test_strict_starts_no_kernel_and_says_which_module(start_in_shell: Start, tmp_path: Path) -> None:
     folder = write_modules(project_modules(tmp_path), {"a.py": "x = 1\n", "b.py": "\nraise KeyError('k')\n"})
-    async with start(modules={"strict": True}) as runtime:
+    async with start_in_shell(modules={"strict": True}) as runtime:
         refused = await call(runtime, "x")
         assert refused.is_error
         assert refused.text.startswith(
-            f"Error: Failed to load Python module {folder / 'b.py'}: KeyError: 'k'\nIt failed at line 2. Mend the module"
+            f"Error: Failed to load Python module {folder / 'b.py'}: KeyError: 'k'\nIt failed at line 2. Mend"
         )
         (folder / "b.py").write_text("y = 2\n", encoding="utf-8")
         assert (await call(runtime, "x, y")).text == "(1, 2)"
 
 
 async def test_every_kernel_of_a_session_has_them_also_after_a_crash_and_in_one_call_mode(
-    start: Start, tmp_path: Path
+    start_in_shell: Start, tmp_path: Path
 ) -> None:
     write_modules(project_modules(tmp_path), {"data.py": TAGGED})
-    async with start() as runtime:
+    async with start_in_shell() as runtime:
         await call(runtime, "import os\nos._exit(3)")
         assert (await call(runtime, "load(1)")).text.endswith("6")
-    async with start(kernel_mode="per-call") as runtime:
+    async with start_in_shell(kernel_mode="per-call") as runtime:
         assert (await call(runtime, "load(1)")).text == "6"
         assert (await call(runtime, "load(2)")).text == "12"
 
@@ -256,9 +248,9 @@ def test_a_kernel_that_was_left_on_a_gateway_has_them_still_and_does_not_load_th
     assert (later.stdout, later.stderr) == ("{7: 42}\n", "")
 
 
-async def test_help_has_the_signature_and_the_words_of_every_helper(start: Start) -> None:
+async def test_help_has_the_signature_and_the_words_of_every_helper(start_in_shell: Start) -> None:
     helpers = names.helpers()
-    async with start(max_timeout=60) as runtime:
+    async with start_in_shell(max_timeout=60) as runtime:
         found = await call(runtime, [code for name in helpers for code in (f"help({name})", f"{name}?")], timeout=60)
     shown = [" ".join(record.output.split()) for record in details(found).cells]
     lacking = [
