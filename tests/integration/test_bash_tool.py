@@ -1,5 +1,6 @@
 """The `bash` tool with real commands: the same text, details and ways to be stopped as `python` has."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 from pathlib import Path
@@ -191,6 +192,20 @@ async def test_a_cancelled_task_goes_on_cancelling_when_nothing_is_left(plain_py
             group.cancel_scope.cancel()
         assert alive(pids_in(update.tail)) == []
         assert (await bash(runtime, "echo on")).text == "on"
+
+
+async def test_a_task_that_is_cancelled_twice_leaves_no_command_either(plain_python: str, tmp_path: Path) -> None:
+    watcher = Watcher()
+    stubborn = "trap 'touch heard' INT; echo pids $$; while :; do sleep 300; done"
+    async with runtime_at(tmp_path, plain_python) as runtime:
+        task = asyncio.create_task(bash(runtime, stubborn, context=CallContext(on_update=watcher)))
+        pids = pids_in((await watcher.prints("pids")).tail)
+        task.cancel()
+        await eventually((tmp_path / "heard").exists)
+        task.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await task
+        await eventually(lambda: alive(pids) == [])
 
 
 async def test_what_a_command_leaves_is_named_and_ends_with_the_runtime(plain_python: str, tmp_path: Path) -> None:

@@ -30,7 +30,7 @@ class Commands:
     def process(self, env: Mapping[str, str], stop: StopSignal) -> Iterator[CommandProcess]:
         """What runs one command, for this block. Raises `PiscesError` when it cannot be started.
 
-        Whatever is left of the command at the end of the block stays until the runtime ends.
+        What is left of the command at the end of the block stays until the runtime ends; if the block raises, it ends.
         """
         if self._closed:
             raise PiscesError("The runtime is being left: it starts no more commands")
@@ -42,6 +42,9 @@ class Commands:
         ended = self._running[stop] = anyio.Event()
         try:
             yield process
+        except BaseException:
+            process.give_up()  # The task may have been cancelled again while it waited for the end of the command.
+            raise
         finally:
             del self._running[stop]
             ended.set()

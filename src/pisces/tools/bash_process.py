@@ -99,9 +99,13 @@ class CommandProcess:
         if self.began:
             self._tether.say(_INTERRUPT)
 
+    def give_up(self) -> None:
+        """End all of it; nobody waits until that is done."""
+        self._tether.hang_up()
+
     async def kill(self) -> None:
         """End all of it, and wait until that is done."""
-        self._tether.hang_up()
+        self.give_up()
         with anyio.move_on_after(_END_CAP, shield=True) as patience:
             await self.gone.wait()
         if patience.cancelled_caught:
