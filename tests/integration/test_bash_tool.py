@@ -11,6 +11,7 @@ import pytest
 
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
+from pisces.tools import bash_commands
 from pisces.tools.base import CallContext
 from tests.fakes.drive import PATIENCE, eventually
 from tests.fakes.runtimes import Watcher, details, runtime_on
@@ -240,6 +241,28 @@ async def test_commands_run_side_by_side(plain_python: str, tmp_path: Path) -> N
         group.start_soon(meet, "a", "b")
         group.start_soon(meet, "b", "a")
     assert sorted(results) == ["a", "b"]
+
+
+async def test_more_commands_than_may_run_at_once_wait_for_their_turn(
+    plain_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(bash_commands, "_AT_ONCE", 2)
+    results: list[ToolResult] = []
+    async with runtime_at(tmp_path, plain_python) as runtime, anyio.create_task_group() as group:
+
+        async def take_part(command: str, seconds: float) -> None:
+            results.append(await bash(runtime, command, timeout=seconds))
+
+        for _ in range(2):
+            group.start_soon(take_part, "touch $$.begun; while [ ! -e free ]; do sleep 0.01; done", 60)
+        await eventually(lambda: len(list(tmp_path.glob("*.begun"))) == 2)
+        await take_part("touch never", 1)
+        group.start_soon(take_part, "touch at-last", 60)
+        (tmp_path / "free").touch()
+    assert [details(result).outcome for result in results] == ["timeout", "ok", "ok", "ok"]
+    assert "Nothing was run: the command had not begun." in results[0].text
+    assert (tmp_path / "at-last").exists()
+    assert not (tmp_path / "never").exists()
 
 
 async def test_leaving_the_runtime_stops_a_command_that_runs(plain_python: str, tmp_path: Path) -> None:

@@ -13,6 +13,8 @@ from pisces.bridge.wire import Reply
 
 LARGEST: Final = 16 * 1024 * 1024
 """Bytes that a request may have."""
+_FIRST_SECONDS: Final = 3.0
+"""For whoever connects to say so: anybody on this machine can, and holds a place meanwhile."""
 _HEAD_SECONDS: Final = 10.0
 """For a request to say who asks for what; and how long a connection may say nothing between two."""
 _PIECE_SECONDS: Final = 10.0
@@ -41,6 +43,8 @@ class Connection:
         self._desk = desk
         self._http = h11.Connection(h11.SERVER)
         self._wants_head_only = False
+        self._served = False
+        """Whether one of its requests was answered."""
         self._ahead = b""
         """What has come while a request was answered, and h11 has not been given yet."""
 
@@ -76,11 +80,12 @@ class Connection:
         if reply is None:
             return False
         await self._send(reply)
+        self._served = True
         return self._http.our_state is h11.DONE
 
     async def _head(self) -> Head | None:
         """The next request; None if the caller says nothing more."""
-        with anyio.move_on_after(_HEAD_SECONDS):
+        with anyio.move_on_after(_HEAD_SECONDS if self._served else _FIRST_SECONDS):
             event = await self._event()
             if not isinstance(event, h11.Request):
                 return None

@@ -57,9 +57,10 @@ class BashTool(PromptedTool):
             env: dict[str, str] | None = None
             with stop.scope():
                 env = await self._environment(deadline)
-            if env is None or stop.due:
-                return stopped_result([record], stop, deadline, "the command had not begun")
-            return await self._run(record, Order(record.code, cwd, env, extra), context, stop, deadline)
+            async with self._services.commands.slot(stop) as has_turn:
+                if env is None or not has_turn or stop.due:
+                    return stopped_result([record], stop, deadline, "the command had not begun")
+                return await self._run(record, Order(record.code, cwd, env, extra), context, stop, deadline)
 
         return await with_refusals_told(self._services, partial(unless_aborted, context.abort, stop.ask, work))
 

@@ -1,8 +1,8 @@
 """The commands of a runtime: those that run, what they have left in the background, and what waits for the next."""
 
 import logging
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
 from typing import Final
 
 import anyio
@@ -12,6 +12,8 @@ from pisces.sessions.stop import StopSignal
 from pisces.tools.bash_process import CommandProcess
 
 _STOP_CAP: Final = 10.0
+_AT_ONCE: Final = 32
+"""So many run at a time, others wait: each is two processes, and somebody may ask for hundreds."""
 
 _log = logging.getLogger(__name__)
 
@@ -24,7 +26,21 @@ class Commands:
         self._kept: list[CommandProcess] = []
         self._running: dict[StopSignal, anyio.Event] = {}
         self._closed = False
+        self._slots = anyio.Semaphore(_AT_ONCE)
         self._told: set[str] = set()
+
+    @asynccontextmanager
+    async def slot(self, stop: StopSignal) -> AsyncIterator[bool]:
+        """Leave to run a command, for this block; False if the call was stopped before its turn came."""
+        entered = False
+        with stop.scope():
+            await self._slots.acquire()
+            entered = True
+        try:
+            yield entered
+        finally:
+            if entered:
+                self._slots.release()
 
     @contextmanager
     def process(self, env: Mapping[str, str], stop: StopSignal) -> Iterator[CommandProcess]:

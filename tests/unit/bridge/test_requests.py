@@ -195,7 +195,7 @@ async def test_what_is_large_but_allowed_goes_through_both_ways() -> None:
 
 @pytest.mark.parametrize("sent", [b"POST /v1/tool HT", b"POST /v1/tool HTTP/1.1\r\nhost: a\r\n"])
 async def test_half_a_request_is_waited_for_only_for_a_while(sent: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "_FIRST_SECONDS", 0.1)
     async with bridged() as there:
         client = await there.connect()
         async with client.stream:
@@ -215,10 +215,21 @@ async def test_half_a_body_is_waited_for_only_for_a_while(monkeypatch: pytest.Mo
 
 
 async def test_a_connection_that_says_nothing_is_closed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(connection, "_HEAD_SECONDS", 0.1)
+    monkeypatch.setattr(connection, "_FIRST_SECONDS", 0.1)
     async with bridged() as there:
         client = await there.connect()
         async with client.stream:
+            assert await client.is_closed()
+
+
+async def test_a_connection_that_says_nothing_more_is_closed_a_little_later(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_HEAD_SECONDS", 0.1)
+    async with bridged() as there:
+        there.open()
+        client = await there.connect()
+        async with client.stream:
+            await client.stream.send(there.request())
+            assert (await client.answer())[0] == 200
             assert await client.is_closed()
 
 
