@@ -1,5 +1,6 @@
 """What ignore files leave out is what git leaves out: the same trees, seen by both."""
 
+import itertools
 import os
 import subprocess
 from pathlib import Path
@@ -77,6 +78,17 @@ def test_rules_end_where_git_says(root: bytes) -> None:
         write(root, name)
     assert seen(root) == {b".gitignore", b"a  ", b"b", b"c", b"#f", b"g\r", b"h", b"   "}
     assert seen(root) == seen_by_git(root, everything(root))
+
+
+def test_the_last_rule_that_matches_counts_whatever_kind_it_is(root: bytes) -> None:
+    kinds = ["x.log", "*.log", "x.*", "*x*g", "/x.log", "/x.*", "**/x.log"]
+    for number, (first, last) in enumerate(itertools.product(kinds, repeat=2)):
+        for case, rules in {"in": (first, f"!{last}"), "out": (f"!{first}", last)}.items():
+            write(root, f"{case}{number}/.gitignore", "*.other", *rules, "unlike")
+            write(root, f"{case}{number}/x.log")
+    shown = seen(root)
+    assert {os.path.dirname(path)[:2] for path in shown if path.endswith(b"x.log")} == {b"in"}
+    assert shown == seen_by_git(root, everything(root))
 
 
 def test_a_file_is_not_taken_in_again_when_its_folder_is_left_out(root: bytes) -> None:
