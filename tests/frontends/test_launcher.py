@@ -165,6 +165,7 @@ def test_the_callers_environment_reaches_the_program_unchanged(made: Path) -> No
     assert with_virtual.stdout.rstrip().endswith('["VIRTUAL_ENV", "PISCES_PYTHON"]]')
 
 
+@pytest.mark.heavy
 def test_a_tree_that_was_moved_still_works_without_a_set_up(tmp_path: Path) -> None:
     tree = copy_launcher(tmp_path)
     assert launch(tree).returncode == 0
@@ -173,6 +174,7 @@ def test_a_tree_that_was_moved_still_works_without_a_set_up(tmp_path: Path) -> N
     assert (done.returncode, done.stderr) == (0, "")
 
 
+@pytest.mark.heavy
 def test_two_at_once_make_one_environment_and_both_answer(tmp_path: Path) -> None:
     tree = copy_launcher(tmp_path)
     both = [
@@ -218,6 +220,7 @@ def test_a_set_up_that_was_killed_is_done_anew(tmp_path: Path) -> None:
     assert "this is done once" in again.stderr
 
 
+@pytest.mark.heavy
 def test_other_versions_in_the_lock_make_the_environment_anew(tmp_path: Path) -> None:
     tree = copy_launcher(tmp_path)
     assert launch(tree).returncode == 0
@@ -274,6 +277,7 @@ def test_a_python_without_venv_is_told_the_package_that_brings_it(tmp_path: Path
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.heavy
 def test_a_failed_installation_is_not_taken_for_an_environment(tmp_path: Path) -> None:
     tree = copy_launcher(tmp_path)
     missing = tmp_path / "missing.whl"

@@ -55,12 +55,12 @@ class Part:
 
 QUICK = (
     Part("test.test_tempfile"),
-    Part("test.test_subprocess", ("POSIXProcessTestCase", "RunFuncTestCase", "ContextManagerTests", "MiscTests")),
+    Part("test.test_subprocess", ("RunFuncTestCase", "ContextManagerTests", "MiscTests")),
     Part("test.test_socket", ("GeneralModuleTests", "BasicTCPTest", "BasicSocketPairTest", "SendRecvFdsTests")),
     Part("test.test_asyncio.test_events", ("EPollEventLoopTests",)),
-    Part("test.test_asyncio.test_subprocess", ("SubprocessPidfdWatcherTests", "SubprocessThreadedWatcherTests")),
+    Part("test.test_asyncio.test_subprocess", ("SubprocessPidfdWatcherTests",)),
     Part("test.test_asyncio.test_unix_events"),
-    Part(MULTIPROCESSING, ("WithProcessesTestProcess", "WithProcessesTestQueue", "WithProcessesTestPool")),
+    Part(MULTIPROCESSING, ("WithProcessesTestQueue",)),
 )
 WHOLE = (
     Part("test.test_subprocess"),

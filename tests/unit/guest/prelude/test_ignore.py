@@ -44,7 +44,7 @@ def write(root: bytes, path: str, *lines: str) -> None:
     place.write_text("".join(f"{line}\n" for line in lines), encoding="utf-8")
 
 
-@settings(max_examples=50)
+@settings(max_examples=25)
 @given(cases=st.lists(trees(), min_size=2, max_size=12))
 def test_any_tree_is_seen_as_git_sees_it(
     tmp_path_factory: pytest.TempPathFactory, cases: list[dict[bytes, bytes]]
@@ -55,7 +55,7 @@ def test_any_tree_is_seen_as_git_sees_it(
     assert seen(root) == seen_by_git(root, everything(root))
 
 
-@settings(max_examples=40)
+@settings(max_examples=20)
 @given(tree=trees(), info=trees(), users=trees())
 def test_the_files_of_any_repository_are_those_that_git_would_add(
     tmp_path_factory: pytest.TempPathFactory,

@@ -43,7 +43,7 @@ def repository(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return make_repository(tmp_path_factory.mktemp("repository"))
 
 
-@settings(max_examples=100)
+@settings(max_examples=50)
 @given(question=questions())
 def test_any_pattern_matches_what_git_has_it_match(
     repository: bytes, question: tuple[list[bytes], list[bytes]]
