@@ -52,7 +52,7 @@ def expect(
     _bound.clear()
     toolkit = ModuleType(TOOLKIT, "What an extension module of Pisces is made with.")
     toolkit.helper = status.helper  # type: ignore[attr-defined]  # A module is filled so.
-    toolkit.tell = status.tell  # type: ignore[attr-defined]
+    toolkit.tell = status.tell  # type: ignore[attr-defined]  # As above.
     sys.modules[TOOLKIT] = toolkit
 
 

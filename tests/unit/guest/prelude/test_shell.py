@@ -224,7 +224,7 @@ def test_what_the_shell_did_not_wait_for_may_still_say_its_last_words() -> None:
 def test_a_timeout_raises_with_what_was_written(events: list[dict[str, Any]]) -> None:
     with pytest.raises(TimeoutError, match=r"Command timed out after 1 seconds: echo begun") as raised:
         run("echo begun; echo so >&2; sleep 300", timeout=1)
-    assert (raised.value.stdout, raised.value.stderr) == ("begun\n", "so\n")  # type: ignore[attr-defined]
+    assert (raised.value.stdout, raised.value.stderr) == ("begun\n", "so\n")  # type: ignore[attr-defined]  # As the guest raises it.
     assert (events[0]["code"], events[0]["error"].partition(":")[0]) == (130, "CommandTimedOut")
 
 

@@ -50,7 +50,7 @@ def test_what_raises_is_told_with_what_it_was_about_and_raised_as_it_is(events: 
 
 def test_a_call_that_does_not_fit_is_told_too(events: list[dict[str, Any]]) -> None:
     with pytest.raises(TypeError):
-        fails()  # type: ignore[call-arg]
+        fails()  # type: ignore[call-arg]  # That is what is tried.
     assert [event["op"] for event in events] == ["fails"]
     assert "missing" in events[0]["error"]
 
@@ -128,7 +128,7 @@ def test_outside_of_a_helper_there_is_nothing_to_add_to(events: list[dict[str, A
 def test_a_helper_keeps_its_name_words_and_signature() -> None:
     import inspect
 
-    assert (outer.__name__, outer.category) == ("outer", "Test")  # type: ignore[attr-defined]
+    assert (outer.__name__, outer.category) == ("outer", "Test")  # type: ignore[attr-defined]  # The decorator sets it.
     assert list(inspect.signature(fails).parameters) == ["path", "other"]
     assert inspect.iscoroutinefunction(waits)
 
