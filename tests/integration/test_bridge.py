@@ -217,7 +217,7 @@ async def test_a_job_that_a_cell_began_outlives_it_and_may_come_back_to_its_sess
 
 async def test_waiting_for_a_job_of_one_s_own_session_is_refused(native: Runtime) -> None:
     code = "tool.session(action='wait', job='job-1')"
-    result = await native.python(code=f"import time; time.sleep(0); {code}", background=True)
+    result = await native.python(code=code, background=True)
     assert details(result).job is not None
     waited = await native.session("wait", job="job-1")
     assert "A cell of session 'default' waits for this call" in waited.text

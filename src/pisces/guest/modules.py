@@ -51,8 +51,7 @@ def expect(
     _loaded.clear()
     _bound.clear()
     toolkit = ModuleType(TOOLKIT, "What an extension module of Pisces is made with.")
-    toolkit.helper = status.helper  # type: ignore[attr-defined]  # A module is filled so.
-    toolkit.tell = status.tell  # type: ignore[attr-defined]  # As above.
+    vars(toolkit).update(helper=status.helper, tell=status.tell)
     sys.modules[TOOLKIT] = toolkit
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .status import emit, helper
+from .status import helper, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -310,20 +310,16 @@ def display(*values: Any, **options: Any) -> Any:
 display.category = "Agent"  # type: ignore[attr-defined]  # It is told by itself, and needs no event.
 
 
+@helper("Agent")
 def log(text: str) -> None:
     """A line for the person who watches."""
-    emit("log", text=str(text))
+    tell(text=str(text))
 
 
-log.category = "Agent"  # type: ignore[attr-defined]  # Its event is all it does.
-
-
+@helper("Agent")
 def phase(text: str) -> None:
     """A heading for the person who watches: what begins now."""
-    emit("phase", text=str(text))
-
-
-phase.category = "Agent"  # type: ignore[attr-defined]  # Its event is all it does.
+    tell(text=str(text))
 
 
 @helper("Agent")
