@@ -93,6 +93,14 @@ def test_check_succeeds_when_all_do_also_where_failures_would_be_fatal(
     assert "ZeroDivisionError" in done.stdout
 
 
+def test_check_gives_each_the_time_that_is_set(pisces: Command, tmp_path: Path) -> None:
+    folder = write_modules(project_modules(tmp_path), {"loop.py": "while True: pass\n"})
+    (tmp_path / ".pisces" / "settings.toml").write_text("[python.modules]\ntimeout = 1\n", encoding="utf-8")
+    done = pisces("modules", "check", cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert done.stdout.startswith(f"FAILED  {folder / 'loop.py'}: TimeoutError: it had not ended after 1 seconds")
+
+
 def test_check_without_modules_starts_nothing(pisces: Command, tmp_path: Path) -> None:
     done = pisces("modules", "check", "--interpreter", "/no/such/python", cwd=tmp_path)
     assert done.returncode == 0

@@ -21,8 +21,8 @@ from pisces.tools.registry import ALL_TOOLS
 from pisces.tools.seat import find_seat
 
 _START_SECONDS = 60.0
-_MODULE_SECONDS = 10.0
-"""More than the longest that one may take, being interrupted and all."""
+_STOP_SECONDS = 10.0
+"""For one that takes too long to be interrupted, and for the kernel to start again without it."""
 
 
 def check_modules(cwd: str | None, interpreter: str | None, *, as_json: bool) -> int:
@@ -50,12 +50,14 @@ async def _try_in_kernel(services: Services) -> list[ModuleOutcome]:
     files = folders.in_force()
     if not files:
         return []
-    deadline = Deadline.after(_START_SECONDS + _MODULE_SECONDS * len(files))
+    seconds = services.settings.python.modules.timeout
+    deadline = Deadline.after(_START_SECONDS + (seconds + _STOP_SECONDS) * len(files))
     seat = await find_seat(services, None, StopSignal(deadline), deadline)
     if seat is None:
         raise DeadlineExceeded("No interpreter answered in time")
     terms = seat.terms(services, durable=False)
-    modules = KernelModules(folders, HelperCache(services.paths.helpers))  # Not strict: each of them is tried.
+    # Not strict: each of them is tried.
+    modules = KernelModules(folders, HelperCache(services.paths.helpers), seconds=seconds)
     make = partial(terms.backend.kernel, terms.launch(services.cwd))
     kernel, outcomes = await start_with_modules(make, modules, deadline)
     with anyio.CancelScope(shield=True):
