@@ -37,8 +37,12 @@ lock_sdists() {
     rm -- "$found"
 }
 
-lock runtime pyproject.toml --extra zmq
-lock dev pyproject.toml --extra zmq --group dev --constraint requirements/runtime.txt
+lock runtime pyproject.toml --extra zmq --extra mcp
+lock dev pyproject.toml --extra zmq --extra mcp --group dev --constraint requirements/runtime.txt
+lock mcp-before --group mcp-before
+lock agents --group agents
+lock jupyter-mcp --group jupyter-mcp
+lock ipybox --group ipybox
 lock ipython --group ipython
 lock data --group data --constraint requirements/ipython.txt
 lock heavy --group heavy --constraint requirements/data.txt

@@ -33,6 +33,7 @@ from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Services, Tool, error_result
 from pisces.tools.bash_commands import Commands
 from pisces.tools.offer import Offer, make_offer
+from pisces.tools.preflight import warm_up
 from pisces.tools.registry import BUILT_IN, make_tools, why_missing
 
 _AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
@@ -292,6 +293,13 @@ class Runtime:
         """
         given = {"action": action, "notebook_path": os.fspath(notebook_path), **params}
         return await self._tool("notebook").call(given, CallContext(on_update=on_update, abort=abort))
+
+    async def warm_up(self) -> None:
+        """Begin what the first call would have to wait for, where that can be done ahead. What fails, fails there."""
+        try:
+            await warm_up(self._entered())
+        except PiscesError as error:
+            _log.info("nothing was started ahead: %s", error)
 
     async def offer(self) -> Offer:
         """What to offer an agent whose session begins now: the tools that the settings allow and that can be had.

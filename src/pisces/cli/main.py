@@ -39,6 +39,7 @@ cli = LazyGroup(
         "bash": ("pisces.cli.bash:bash", "Run a command of the shell, as the bash tool does."),
         "session": ("pisces.cli.session:session", "List, undo, branch and close sessions that outlive a command."),
         "notebook": ("pisces.cli.notebook:notebook", "Show, edit, run and compare Jupyter notebooks."),
+        "mcp": ("pisces.cli.mcp:mcp", "Serve the tools to any MCP client, and set clients up for it."),
         "artifact": ("pisces.cli.artifact:artifact", "Show a whole output that a result showed in part."),
         "modules": ("pisces.cli.modules:modules", "List the modules that every kernel loads, and try them."),
         "settings": ("pisces.cli.settings:settings", "List the settings, and where each comes from."),

@@ -15,10 +15,9 @@ from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.kernel_records import KernelRecord
 from pisces.sessions.progress import OnOutput
-from pisces.sessions.recovery import StateNews
 from pisces.sessions.transcript import OutputPiece
-from pisces.tools.base import CallContext, error_result
-from pisces.tools.python import DEFAULT_SESSION
+from pisces.tools.base import DEFAULT_SESSION, CallContext, error_result
+from pisces.tools.untold import leave_untold
 
 
 class HostCalls:
@@ -66,8 +65,8 @@ class HostCalls:
             group.start_soon(_watch, connection, abort)
             try:
                 result = await self._dispatch(call, context)
-                if connection.gone:
-                    self._give_back(result)
+                if connection.gone:  # Nobody is there to read what became of the state.
+                    leave_untold(self._runtime.pool, result, OWNER)
                 return result
             except Exception as error:  # noqa: BLE001 - raised outside: the group would wrap it
                 refusal = error
@@ -77,17 +76,6 @@ class HostCalls:
                 self._losses.follow(self.unclosed)
         assert refusal is not None
         raise refusal
-
-    def _give_back(self, result: ToolResult) -> None:
-        """Nobody is there to read what became of the state: it is told with the next call."""
-        details = result.details
-        if not isinstance(details, Details) or details.kernel is None or details.kernel.state == "kept":
-            return
-        said = [notice.partition("] ")[2] for notice in details.notices if notice.startswith("[State: ")]
-        news = StateNews(details.kernel.state, " ".join(said), details.kernel.restore)
-        for session in self._runtime.pool.sessions:
-            if session.key.id == details.session and OWNER in session.owners:
-                session.leave_news(OWNER, news)
 
     async def _dispatch(self, call: Call, context: CallContext) -> ToolResult:
         if not _runs_cells(call):

@@ -283,6 +283,15 @@ class Offering(Protocol):
 
 
 @runtime_checkable
+class WarmingUp(Protocol):
+    """A backend that can do most of a start before anybody asks for a kernel, and that costs little to have done so."""
+
+    async def warm_up(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """Have what such kernels share. Raises `KernelStartError` or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
 class Checking(Protocol):
     """A backend that needs more than an interpreter, and can tell whether it is there without starting a kernel."""
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, Final, Protocol
 
 import anyio
 import msgspec
@@ -20,6 +20,9 @@ from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
 from pisces.tools.bash_commands import Commands
+
+DEFAULT_SESSION: Final = "default"
+"""The session of a call that names none."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -55,6 +58,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Who calls, and how they want to hear of it."""
 
     owner: str = "runtime"
+    default_session: str = DEFAULT_SESSION
+    """The session that this caller means when it names none."""
     on_update: OnUpdate | None = None
     """Hears how things stand, every now and then."""
     on_output: OnOutput | None = None

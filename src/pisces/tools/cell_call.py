@@ -21,7 +21,6 @@ from pisces.tools.bridge_calls import CellTools, refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
 
-DEFAULT_SESSION = "default"
 _ONE_OFF = count(1)
 """Numbers the sessions of per-call mode, for all runtimes: several sets of tools may share one pool."""
 
@@ -63,7 +62,7 @@ class CellCall:
         self.services = services
         self.context = context
         self.records = records
-        self.session_name = one_off or session or DEFAULT_SESSION
+        self.session_name = one_off or session or context.default_session
         self.stop = StopSignal(deadline)
         self.one_off = one_off is not None
         limits = SinkLimits.of(services.settings.output)

@@ -1,15 +1,16 @@
-"""Whether Python can be had at all, before an agent is told that it can."""
+"""Before the first call: whether Python can be had at all, and what can be started ahead."""
 
 from typing import Final
 
 from pisces.errors import DeadlineExceeded, InterpreterError, PiscesError
-from pisces.kernels.base import Checking
+from pisces.kernels.base import Checking, WarmingUp
 from pisces.kernels.deadline import Deadline
 from pisces.sessions.stop import StopSignal
 from pisces.tools.base import Services
 from pisces.tools.seat import find_seat
 
 _CAP: Final = 10.0
+_WARM_UP_CAP: Final = 30.0
 
 
 async def preflight(services: Services) -> PiscesError | None:
@@ -30,3 +31,12 @@ async def preflight(services: Services) -> PiscesError | None:
     except (PiscesError, DeadlineExceeded) as error:
         return error
     return None
+
+
+async def warm_up(services: Services) -> None:
+    """Start what kernels of the configured Python share, where that is cheap. Raises `PiscesError`."""
+    deadline = Deadline.after(_WARM_UP_CAP)
+    seat = await find_seat(services, None, StopSignal(deadline), deadline)
+    backend = None if seat is None else services.backends.get(seat.choice)
+    if seat is not None and isinstance(backend, WarmingUp):
+        await backend.warm_up(seat.spec, deadline)

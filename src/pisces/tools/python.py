@@ -10,7 +10,7 @@ from pisces.kernels.deadline import Deadline
 from pisces.model.results import ToolResult
 from pisces.sessions.report import pending_records
 from pisces.tools.base import CallContext, Services
-from pisces.tools.cell_call import DEFAULT_SESSION, CellCall, one_off_name, with_refusals_told
+from pisces.tools.cell_call import CellCall, one_off_name, with_refusals_told
 from pisces.tools.helper_docs import HelperDocs
 from pisces.tools.prompt import PromptedTool
 from pisces.tools.python_background import Attendance, unless_aborted
@@ -20,7 +20,7 @@ from pisces.tools.python_result import NO_INTERPRETER, stopped_result
 from pisces.tools.schema import check_name, json_schema, parse_params
 from pisces.tools.seat import find_seat
 
-__all__ = ["DEFAULT_SESSION", "DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
+__all__ = ["DEFAULT_TIMEOUT", "PythonParams", "PythonTool"]
 
 DEFAULT_TIMEOUT = 30.0
 

@@ -18,7 +18,7 @@ from pisces.tools import session_jobs, session_state
 from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.bridge_calls import refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice
-from pisces.tools.python import DEFAULT_SESSION, DEFAULT_TIMEOUT
+from pisces.tools.python import DEFAULT_TIMEOUT
 from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
 from pisces.tools.schema import parse_params
 from pisces.tools.session_export import export, export_past, notebook_path
@@ -87,7 +87,7 @@ class _SessionCall:
         return [] if job is None else [busy_notice(job.info())]
 
     def _find(self) -> Session:
-        name = self._params.session or DEFAULT_SESSION
+        name = self._params.session or self._context.default_session
         self._session = find_session(self._services, self._context.owner, name, self._params.kernel)
         if self._params.action in _NEED_THE_TURN and not self._params.drop:
             refuse_to_wait_for_itself(self._context, self._session.key)
@@ -142,7 +142,7 @@ class _SessionCall:
         try:
             session = self._find()
         except NoSuchSession:
-            name = self._params.session or DEFAULT_SESSION
+            name = self._params.session or self._context.default_session
             past = await to_thread.run_sync(find_past_session, self._services, name, self._params.kernel)
             if past is None:
                 raise
@@ -150,7 +150,7 @@ class _SessionCall:
         return await export(session, target)
 
     async def _interrupt(self) -> ToolResult:
-        name = self._params.session or DEFAULT_SESSION
+        name = self._params.session or self._context.default_session
         session = find_running(self._services, self._context.owner, name, self._params.kernel)
         details = SessionDetails(action="interrupt", session=session.key.id)
         stop, job = session.active_stop, self._services.jobs.at_work_in(session)

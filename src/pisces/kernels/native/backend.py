@@ -1,6 +1,7 @@
 """The native backend: what `registry` hands to the sessions."""
 
 from pisces.kernels.base import KernelKind, LaunchSpec
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.descriptors import allow_many
 from pisces.kernels.native.kernel import NativeKernel
 from pisces.kernels.native.zygotes import ZygotePool
@@ -20,6 +21,10 @@ class NativeBackend:
     def kernel(self, spec: LaunchSpec) -> NativeKernel:
         """A kernel that has not been started yet."""
         return NativeKernel(spec, self._zygotes)
+
+    async def warm_up(self, spec: LaunchSpec, deadline: Deadline) -> None:
+        """Start the supervisor of such kernels: what is left of a start is then a fork."""
+        await self._zygotes.get(spec, deadline)
 
     async def aclose(self) -> None:
         """End every process of this backend."""

@@ -1,0 +1,81 @@
+"""One call of a tool by a client: whose it is, how it is stopped, and what is told meanwhile."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+import anyio
+
+from pisces.mcp.options import ServerOptions
+from pisces.mcp.peer import Peer
+from pisces.mcp.progress import CallProgress, Report
+from pisces.model.results import ToolResult
+from pisces.runtime import Runtime
+from pisces.tools.base import CallContext, error_result
+from pisces.tools.untold import leave_untold
+
+_READ_IN_CELL: Final = "Use output({id}) in a cell"
+_READ_WITH_TOOL: Final = 'Use the session tool with action "output" and id {id}'
+_MOST_AT_ONCE: Final = 256
+"""Calls that may run or wait: a client that sends more than that has gone wrong."""
+
+
+class Calls:
+    """The calls that clients make of one runtime."""
+
+    def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
+        self._runtime = runtime
+        self._read_with = _READ_WITH_TOOL if "session" in options.tools else _READ_IN_CELL
+        self._open = 0
+
+    async def call(
+        self, name: str, params: Mapping[str, Any], peer: Peer, report: Report, hung_up: anyio.Event | None
+    ) -> ToolResult:
+        """Carry out a call. Cancelling it, or setting `hung_up`, stops the cell and keeps the state.
+
+        It comes back when the cell has settled, and what became of the state is told with the next call.
+        """
+        if self._open >= _MOST_AT_ONCE:
+            return error_result(f"{self._open} calls are waiting already. Wait for some of them, then try again.")
+        self._open += 1
+        try:
+            return await self._carry_out(name, params, peer, CallProgress(report), hung_up or anyio.Event())
+        finally:
+            self._open -= 1
+            if not peer.stays:
+                self._runtime.pool.disconnect(peer.owner)
+
+    async def _carry_out(
+        self, name: str, params: Mapping[str, Any], peer: Peer, progress: CallProgress, abort: anyio.Event
+    ) -> ToolResult:
+        context = CallContext(
+            owner=peer.owner,
+            default_session=peer.default_session,
+            on_update=progress.update,
+            abort=abort,
+            read_with=self._read_with,
+        )
+        results: list[ToolResult] = []
+        settled = anyio.Event()
+
+        async def work() -> None:
+            # Shielded, so that a cell which is to stop gets to settle and its result is known, whoever waits for it.
+            with anyio.CancelScope(shield=True):
+                try:
+                    results.append(await self._runtime.tool(name, params, context=context))
+                finally:
+                    settled.set()
+
+        try:
+            async with anyio.create_task_group() as group:
+                group.start_soon(work)
+                group.start_soon(progress.tell)
+                try:
+                    await settled.wait()
+                except anyio.get_cancelled_exc_class():
+                    abort.set()
+                    raise
+                group.cancel_scope.cancel()
+        finally:
+            if results and abort.is_set():
+                leave_untold(self._runtime.pool, results[0], peer.owner)
+        return results[0]

@@ -1,0 +1,58 @@
+"""Who calls: which sessions are theirs, and which one they mean when they name none.
+
+Nothing is kept for a connection. Over a pipe there is one client. Over HTTP a client is known by what each of its
+requests says of it, and its sessions are its own for as long as it goes on calling (`python.idleTimeout`).
+"""
+
+import re
+from typing import Any, Final
+
+import msgspec
+from mcp.server.context import ServerRequestContext
+
+from pisces.errors import InvalidCall
+from pisces.tools.base import DEFAULT_SESSION
+
+CLIENT_HEADER: Final = "pisces-client"
+"""By this a client may say which one it is: the same in each of its requests, also after it has connected anew."""
+SESSION_HEADER: Final = "mcp-session-id"
+_NAME: Final = re.compile(r"[A-Za-z0-9._-]{1,64}")
+_UNNAMED: Final = "client"
+_ID_SHOWN: Final = 8
+
+
+class Peer(msgspec.Struct, frozen=True):
+    """One client."""
+
+    owner: str
+    """The name by which it holds its sessions."""
+    default_session: str
+    program: str
+    """What it calls itself, as in `claude-code`; empty if it does not say."""
+    stays: bool
+    """Whether its connection says how long it is there; else it holds its sessions by calling."""
+
+
+def peer_of(ctx: ServerRequestContext[Any, Any]) -> Peer:
+    """The client behind a request. Raises `InvalidCall` for a name of its own that cannot be used."""
+    known = ctx.session.client_params
+    program = "" if known is None else known.client_info.name
+    if ctx.request is None:
+        return Peer("mcp", DEFAULT_SESSION, program, stays=True)
+    headers = ctx.request.headers
+    if (given := headers.get(CLIENT_HEADER)) is not None:
+        if _NAME.fullmatch(given) is None:
+            raise InvalidCall(
+                f"Wrong value of the header Pisces-Client: {given[:80]!r}",
+                hint="It takes up to 64 letters, digits, dots, dashes and underscores.",
+            )
+        return Peer(f"mcp {given}", given, program, stays=False)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", program).strip("-")[:64] or _UNNAMED
+    if (connection := headers.get(SESSION_HEADER)) is not None:
+        return Peer(owner_of_connection(connection), f"{name}-{connection[:_ID_SHOWN]}", program, stays=False)
+    return Peer(f"mcp client {name}", name, program, stays=False)
+
+
+def owner_of_connection(connection: str) -> str:
+    """The owner of the sessions that were made over a connection with this id."""
+    return f"mcp connection {connection}"

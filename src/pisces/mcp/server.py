@@ -1,0 +1,91 @@
+"""The server as the SDK knows it: which requests there are, and what answers each.
+
+Above are the transports, `stdio` and `http`. Below are `calls`, `listing` and `resources`. This module loads the SDK.
+"""
+
+from typing import Any, Final
+
+from mcp.server.context import ServerRequestContext
+from mcp.server.lowlevel import Server
+from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, PaginatedRequestParams
+
+from pisces._version import __version__
+from pisces.errors import InvalidCall
+from pisces.mcp.calls import Calls
+from pisces.mcp.listing import listed
+from pisces.mcp.options import ServerOptions
+from pisces.mcp.peer import Peer, peer_of
+from pisces.mcp.results import protocol_result
+from pisces.mcp.structured import wants_structured
+from pisces.runtime import Runtime
+from pisces.tools.base import Tool, error_result
+
+HUNG_UP: Final = "pisces.hung_up"
+"""In the scope of a request over HTTP: the event that is set when its client hangs up."""
+
+_INSTRUCTIONS: Final = (
+    "A Python that remembers: variables, imports and functions stay from call to call of `python`, also after an "
+    "error, a timeout or a cancelled call, and each result says what became of them. Work step by step in short cells "
+    "instead of writing scripts to files. Long output is cut, kept, and read again with the `session` tool."
+)
+
+_Context = ServerRequestContext[Any, Any]
+
+
+def make_server(runtime: Runtime, options: ServerOptions) -> Server[Any]:
+    """The server for a runtime that has been entered. Raises `InvalidCall` when the settings leave no tool over."""
+    return _Handlers(runtime, options).server
+
+
+class _Handlers:
+    def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
+        self._runtime = runtime
+        self._options = options
+        self._calls = Calls(runtime, options)
+        self._tools = _offered(runtime, options)
+        self.server: Server[Any] = Server(
+            "pisces",
+            version=__version__,
+            title="Pisces",
+            instructions=_INSTRUCTIONS,
+            on_list_tools=self._list_tools,
+            on_call_tool=self._call_tool,
+        )
+
+    def _with_data(self, program: str) -> bool:
+        wanted = self._options.structured
+        return wants_structured(program) if wanted == "auto" else wanted == "always"
+
+    async def _list_tools(self, ctx: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
+        with_output = self._with_data(_program(ctx))
+        return ListToolsResult(tools=[listed(tool, with_output=with_output) for tool in self._tools.values()])
+
+    async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult:
+        try:
+            peer = peer_of(ctx)
+        except InvalidCall as error:
+            return protocol_result(error_result(error.explain()), with_data=False)
+        result = await self._answer(ctx, params, peer)
+        return protocol_result(result, with_data=self._with_data(peer.program))
+
+    async def _answer(self, ctx: _Context, params: CallToolRequestParams, peer: Peer) -> Any:
+        if params.name not in self._tools:
+            return error_result(f"There is no tool {params.name!r}. Tools: {', '.join(self._tools)}")
+        hung_up = None if ctx.request is None else ctx.request.scope.get(HUNG_UP)
+        return await self._calls.call(params.name, params.arguments or {}, peer, ctx.session.report_progress, hung_up)
+
+
+def _program(ctx: _Context) -> str:
+    known = ctx.session.client_params
+    return "" if known is None else known.client_info.name
+
+
+def _offered(runtime: Runtime, options: ServerOptions) -> dict[str, Tool]:
+    """The tools that were asked for, as far as the settings allow them."""
+    there = {name: tool for name in options.tools if (tool := runtime.tools.get(name)) is not None}
+    if not there:
+        raise InvalidCall(
+            f"The settings allow none of the tools {', '.join(options.tools)}",
+            hint="`pisces settings` shows `python.toolMode`; `--tools` chooses others.",
+        )
+    return there
