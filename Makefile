@@ -59,6 +59,8 @@ environments: $(ENVS)/dev ## The environments of the tests
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/data --requirements requirements/data.txt
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/jupyter --requirements requirements/jupyter.txt
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/notebooks --requirements requirements/notebooks.txt
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/mcp-before --requirements requirements/mcp-before.txt
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $(ENVS)/agents --requirements requirements/agents.txt
 	@"$(BIN)/python" -m scripts.fetch_notebooks $(ENVS)/notebook-corpus
 
 # Not a file target: only the script knows whether the environment is complete, and it costs 30 ms to ask.
