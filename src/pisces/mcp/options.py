@@ -8,11 +8,7 @@ import msgspec
 
 from pisces.errors import InvalidCall
 from pisces.runtime import Runtime
-from pisces.tools.registry import BUILT_IN
-
-DEFAULT_TOOLS: Final = ("python", "notebook", "session")
-"""What agents get that have tools of their own for files and for the shell."""
-FURTHER_TOOLS: Final = ("bash", "read", "write", "edit", "eval")
+from pisces.tools.registry import BUILT_IN, DEFAULT_TOOLS, FURTHER_TOOLS
 
 Structured = Literal["auto", "always", "never"]
 """Who gets results as data beside the text: `auto` leaves out the clients that then show their model nothing else."""
@@ -49,5 +45,4 @@ def make_runtime(cwd: str | os.PathLike[str] | None = None) -> Runtime:
     return Runtime(cwd=cwd, settings={"output.maxBytes": most, "output.headBytes": min(output.head_bytes, most // 2)})
 
 
-assert {*DEFAULT_TOOLS, *FURTHER_TOOLS} == BUILT_IN
 assert set(get_args(Structured)) == {"auto", "always", "never"}

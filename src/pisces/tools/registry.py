@@ -17,6 +17,11 @@ from pisces.tools.write import WriteTool
 BUILT_IN: Final = frozenset({"python", "eval", "bash", "session", "notebook", "read", "write", "edit"})
 """The names that are taken, also by tools which the settings do not allow."""
 
+DEFAULT_TOOLS: Final = ("python", "notebook", "session")
+"""What agents get that have tools of their own for files and for the shell."""
+FURTHER_TOOLS: Final = ("bash", "read", "write", "edit", "eval")
+assert {*DEFAULT_TOOLS, *FURTHER_TOOLS} == BUILT_IN
+
 ALL_TOOLS: Final[Mapping[str, object]] = {"python.toolMode": "both", "notebook.enabled": True}
 """Settings for commands: what a setting keeps from agents, people have all the same."""
 
