@@ -23,6 +23,7 @@ from pisces.kernels.base import Backend, KernelKind
 from pisces.kernels.registry import BackendChoice, Backends
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
+from pisces.sessions.beside import in_own_task
 from pisces.sessions.jobs import Jobs
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.pool import SessionPool
@@ -234,7 +235,7 @@ class Runtime:
         params: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
         params |= {name: True for name, wanted in (("reset", reset), ("background", background)) if wanted}
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
-        return await self._tool("python").call(params, context)
+        return await self._call("python", params, context)
 
     async def eval(
         self,
@@ -251,7 +252,7 @@ class Runtime:
         """
         params: dict[str, Any] = {"cells": list(cells)} | ({} if session is None else {"session": session})
         context = CallContext(on_update=on_update, abort=abort, keep_going=keep_going)
-        return await self._tool("eval").call(params, context)
+        return await self._call("eval", params, context)
 
     async def bash(
         self,
@@ -292,7 +293,7 @@ class Runtime:
         Raises `InvalidCall` for wrong parameters only.
         """
         given = {"action": action, "notebook_path": os.fspath(notebook_path), **params}
-        return await self._tool("notebook").call(given, CallContext(on_update=on_update, abort=abort))
+        return await self._call("notebook", given, CallContext(on_update=on_update, abort=abort))
 
     async def warm_up(self) -> None:
         """Begin what the first call would have to wait for, where that can be done ahead. What fails, fails there."""
@@ -317,7 +318,7 @@ class Runtime:
     async def tool(self, name: str, params: Mapping[str, Any], *, context: CallContext | None = None) -> ToolResult:
         """Call any tool by name. It never raises for a bad call: the result then has `is_error` and says why."""
         try:
-            return await self._tool(name).call(params, context or CallContext())
+            return await self._call(name, params, context or CallContext())
         except PiscesError as error:
             return error_result(error.explain())
 
@@ -339,6 +340,9 @@ class Runtime:
         if self._services is None:
             raise InvalidCall("The runtime has not been entered: use `async with Runtime() as rt`")
         return self._services
+
+    async def _call(self, name: str, params: Mapping[str, Any], context: CallContext) -> ToolResult:
+        return await in_own_task(partial(self._tool(name).call, params, context))
 
     def _tool(self, name: str) -> Tool:
         self._entered()

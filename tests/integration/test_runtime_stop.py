@@ -1,5 +1,6 @@
 """Timeouts, aborts and cancellation of real cells: they settle before the call is over, and the state stays."""
 
+import asyncio
 import time
 from pathlib import Path
 
@@ -7,6 +8,7 @@ import anyio
 import pytest
 
 from pisces.errors import InvalidCall
+from tests.fakes.drive import eventually
 from tests.fakes.runtimes import Watcher, begin, call, details, kernel_of, runtime_on
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
@@ -71,6 +73,28 @@ async def test_a_cancelled_task_goes_on_cancelling_when_the_cell_has_settled(pla
         await running.ended.wait()
         assert settled.exists()
         assert running.scope.cancelled_caught
+        after = await call(runtime, "1 + 1")
+    assert after.text == "2"
+    assert kernel_of(after).generation == 1
+
+
+async def test_a_task_that_is_cancelled_twice_waits_for_its_cell_all_the_same(
+    plain_python: str, tmp_path: Path
+) -> None:
+    settled, stopping = tmp_path / "settled", tmp_path / "stopping"
+    code = f"import time\ntry:\n    time.sleep(60)\nfinally:\n    open({str(stopping)!r}, 'w').close()\n"
+    code += f"    time.sleep(0.2)\n    open({str(settled)!r}, 'w').close()"
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        watcher = Watcher()
+        code = "print('begun', flush=True)\n" + code
+        calling = asyncio.ensure_future(runtime.python(code=code, on_update=watcher))
+        await watcher.prints("begun")
+        calling.cancel()
+        await eventually(stopping.exists)
+        calling.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await calling
+        assert settled.exists()
         after = await call(runtime, "1 + 1")
     assert after.text == "2"
     assert kernel_of(after).generation == 1
