@@ -22,7 +22,7 @@ help: ## What there is
 test: lint types imports environments ## Lint, types, import contracts and tests
 	$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
 
-test-heavy: environments $(ENVS)/heavy $(ENVS)/enterprise ## Tests that need big libraries, or further servers
+test-heavy: environments $(ENVS)/heavy $(ENVS)/enterprise $(ENVS)/node ## Tests that need big libraries, or further servers
 	$(PYTEST) -m heavy -n $(WORKERS) --dist loadfile $(ARGS)
 
 soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
@@ -72,6 +72,10 @@ $(ENVS)/dev:
 .PHONY: $(ENVS)/enterprise
 $(ENVS)/enterprise: $(ENVS)/dev
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/enterprise.txt
+
+.PHONY: $(ENVS)/node
+$(ENVS)/node: $(ENVS)/dev
+	@"$(BIN)/python" -m scripts.make_node_environment $@ || echo "the MCP clients from npm cannot be had here"
 
 # torch apart from the others: where its build without CUDA is not offered, the others are worth having too.
 .PHONY: $(ENVS)/heavy

@@ -53,3 +53,10 @@ lock enterprise --group enterprise
 # The build of torch without CUDA has to be offered by the machine: name its folder or page in UV_FIND_LINKS here, and
 # in pip's own find-links where it is installed. Without it, the tests of torch are skipped and say so.
 lock torch --group torch --no-deps
+
+# The MCP clients from npm that tests use: their exact versions are chosen in tests/node/package.json.
+command -v npm >/dev/null || {
+    echo "lock: npm is needed to lock tests/node" >&2
+    exit 1
+}
+npm install --prefix tests/node --package-lock-only --ignore-scripts --omit-lockfile-registry-resolved --loglevel=error

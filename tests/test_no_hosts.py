@@ -1,5 +1,6 @@
 """Where packages come from is the affair of the machine that installs them: no file names a registry."""
 
+import json
 import re
 from pathlib import Path
 
@@ -8,7 +9,9 @@ import pytest
 from tests.source_tree import ROOT, project_files
 
 # In parts, so that this file does not name them either.
-REGISTRIES = [".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("anaconda", "org"))]
+REGISTRIES = [
+    ".".join(parts) for parts in (("pypi", "org"), ("pythonhosted", "org"), ("anaconda", "org"), ("npmjs", "org"))
+]
 INDEX_OPTION = re.compile(r"--?(index-url|extra-index-url|find-links|trusted-host|i|f)\b")
 LOCKS = sorted((ROOT / "requirements").glob("*.txt"))
 
@@ -33,6 +36,17 @@ def test_a_lock_has_exact_versions_with_hashes_and_no_address(lock: Path) -> Non
     for requirement in requirements:
         assert re.match(r"[a-z0-9.-]+==\S+ ", requirement), requirement
         assert "--hash=sha256:" in requirement, requirement
+
+
+def test_the_lock_of_npm_has_exact_versions_with_hashes_and_no_address() -> None:
+    locked = json.loads((ROOT / "tests" / "node" / "package-lock.json").read_text(encoding="utf-8"))["packages"]
+    wanted = locked.pop("")
+    for named in (wanted["dependencies"], wanted["optionalDependencies"]):
+        assert all(re.fullmatch(r"(npm:@[a-z/]+@)?\d+\.\d+\.\d+(-[a-z0-9.]+)?", version) for version in named.values())
+    for name, package in locked.items():
+        assert package["version"], name
+        assert package["integrity"].startswith("sha512-"), name
+        assert not {"resolved", "link"} & set(package), name
 
 
 def test_the_same_package_has_the_same_version_in_what_is_installed_together() -> None:

@@ -1,0 +1,74 @@
+"""Install the programs of tests/node/package-lock.json, unless they are there already: Node itself, and MCP clients.
+
+    python -m scripts.make_node_environment TARGET
+
+npm fetches each, by name and checked by hash, from wherever it is set up to fetch from. No package's own set-up script
+is run, so that nothing else is fetched. A copy of the lock in TARGET is written last: it is the sign that the
+environment is complete.
+
+Any number of these may run at once: one works, the others wait for it.
+"""
+
+import argparse
+import shutil
+import sys
+from pathlib import Path
+
+from scripts.make_environment import SetUpFailed, clear, locked, report, run
+
+LISTS = Path(__file__).parents[1] / "tests" / "node"
+LOCK = LISTS / "package-lock.json"
+STAMP = "pisces-lock.json"
+
+
+def make_node_environment(target: Path) -> Path:
+    """Return `target`, which is filled first if it is not complete. Raises `SetUpFailed`."""
+    if is_complete(target):
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with locked(target.with_name(target.name + ".lock")) as lock:
+        if not is_complete(target):
+            fill(target, lock)
+    return target
+
+
+def is_complete(target: Path) -> bool:
+    """Whether the folder has the programs of just these versions."""
+    try:
+        return (target / STAMP).read_bytes() == LOCK.read_bytes()
+    except FileNotFoundError:
+        return False
+
+
+def fill(target: Path, lock: int) -> None:
+    """Install everything. The caller holds the lock."""
+    npm = shutil.which("npm")
+    if npm is None:
+        raise SetUpFailed("There is no npm, which fetches the MCP clients of others and the Node they run on.")
+    report(f"making {target} with npm; this is done once")
+    clear(target)
+    target.mkdir()
+    for name in ("package.json", LOCK.name):
+        shutil.copyfile(LISTS / name, target / name)
+    command = [npm, "ci", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    run(command, lock, "The packages could not be installed. Is the network there, and does npm work otherwise?")
+    (target / STAMP).write_bytes(LOCK.read_bytes())
+
+
+def main() -> int:
+    """Make the environment that the command line names."""
+    parser = argparse.ArgumentParser(description="Install Node and MCP clients, unless they are there already.")
+    parser.add_argument("target", type=Path)
+    try:
+        make_node_environment(parser.parse_args().target)
+    except SetUpFailed as error:
+        report(str(error))
+        return 1
+    except KeyboardInterrupt:
+        report("interrupted; the next start begins anew")
+        return 130
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
