@@ -1,5 +1,7 @@
 """Running the MCP server until its client leaves or a signal comes."""
 
+from collections.abc import Awaitable, Callable
+
 import anyio
 
 from pisces.cli.signals import StopSignals, in_running_loop
@@ -12,10 +14,15 @@ def serve(cwd: str | None, options: ServerOptions) -> int:
     """Serve over standard input and output; the exit code. Raises `InvalidCall` and `SettingsError`."""
     runtime = make_runtime(cwd)
     stage("settings")
+    return run_until_stopped(lambda: serve_stdio(runtime, options))
+
+
+def run_until_stopped(serving: Callable[[], Awaitable[None]]) -> int:
+    """Serve until that ends, or a signal ends it; the exit code."""
 
     async def main() -> int:
         with anyio.CancelScope() as scope, StopSignals(in_running_loop(scope.cancel)) as signals:
-            await serve_stdio(runtime, options)
+            await serving()
         return signals.exit_code or 0
 
     return anyio.run(main)

@@ -12,6 +12,7 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Pa
 from pisces._version import __version__
 from pisces.errors import InvalidCall
 from pisces.mcp.calls import Calls
+from pisces.mcp.http_requests import HUNG_UP
 from pisces.mcp.listing import listed
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import Peer, peer_of
@@ -19,9 +20,6 @@ from pisces.mcp.results import protocol_result
 from pisces.mcp.structured import wants_structured
 from pisces.runtime import Runtime
 from pisces.tools.base import Tool, error_result
-
-HUNG_UP: Final = "pisces.hung_up"
-"""In the scope of a request over HTTP: the event that is set when its client hangs up."""
 
 _INSTRUCTIONS: Final = (
     "A Python that remembers: variables, imports and functions stay from call to call of `python`, also after an "

@@ -1,0 +1,34 @@
+"""Running the MCP server over HTTP, and telling how clients get there."""
+
+import sys
+from contextlib import closing
+
+from pisces.cli.mcp_serving import run_until_stopped
+from pisces.cli.startup import stage
+from pisces.mcp.http import serve_http
+from pisces.mcp.http_endpoint import Endpoint, Listening
+from pisces.mcp.options import ServerOptions, make_runtime
+
+
+def serve_over_http(cwd: str | None, options: ServerOptions, endpoint: Endpoint) -> int:
+    """Serve until a signal comes; the exit code. Raises `InvalidCall` and `SettingsError`."""
+    runtime = make_runtime(cwd)
+    stage("settings")
+    with closing(endpoint.listen()) as listening:
+        return run_until_stopped(lambda: serve_http(runtime, options, listening, lambda: _announce(listening)))
+
+
+def _announce(listening: Listening) -> None:
+    """Tell whoever started it how clients get here: the only place where a token is ever shown, one that we made."""
+    token = listening.token
+    secret = f", with the token of {token.source}" if token.source else f" {token.value}"
+    lines = [
+        f"Pisces serves MCP at {listening.url}",
+        f"Every request needs the header Authorization: Bearer{secret}",
+    ]
+    if not listening.is_local:
+        lines += [
+            "Warning: other machines reach this, and nothing is encrypted. Whoever has the token can run code here.",
+            "They may call it by the address of --host, and by the names that --allow-host gives it.",
+        ]
+    print("\n".join(lines), file=sys.stderr, flush=True)

@@ -1,0 +1,128 @@
+"""The HTTP server, uvicorn, in our event loop, and the SDK's sessions behind it. This module loads both."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable, Iterator
+from typing import Any, Final
+
+import anyio
+import uvicorn
+from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
+from uvicorn.protocols.http.h11_impl import H11Protocol
+
+from pisces.mcp.http_endpoint import Listening
+from pisces.mcp.http_guard import LARGEST_BODY, Guard, Head
+from pisces.mcp.http_requests import Requests
+from pisces.mcp.options import ServerOptions
+from pisces.mcp.peer import SESSION_HEADER, owner_of_connection
+from pisces.mcp.server import make_server
+from pisces.runtime import Runtime
+
+_HEAD_SECONDS: Final = 10.0
+"""For the head of a request to come, and for the rest of one that was refused: anybody can connect."""
+_MOST_CONNECTIONS: Final = 256
+_MOST_SESSIONS: Final = 1000
+_LEAST_IDLE: Final = 2 * 3600.0
+"""Seconds that the SDK remembers a client which says nothing. Longer than we keep its sessions: it then hears that
+they were ended, and why, where a client that begins anew would hear nothing."""
+_LONGER: Final = 3600.0
+_KEPT_SECONDS: Final = 30
+_END_SECONDS: Final = 1
+
+
+async def serve(runtime: Runtime, options: ServerOptions, listening: Listening, ready: Callable[[], object]) -> None:
+    """Serve whoever has the token, until it is cancelled. `ready` is called when clients can come."""
+
+    async def deleted(head: Head) -> None:
+        await runtime.leave(owner_of_connection(head.only(SESSION_HEADER)))
+
+    sessions = StreamableHTTPSessionManager(
+        make_server(runtime, options),
+        session_idle_timeout=max(_LEAST_IDLE, runtime.settings.python.idle_timeout + _LONGER),
+        max_request_body_size=LARGEST_BODY,
+        max_sessions=_MOST_SESSIONS,
+    )
+    requests = Requests(sessions.handle_request, Guard(listening.names, listening.token), deleted=deleted)
+    async with sessions.run(), anyio.create_task_group() as group:
+        server = _Server(_config(requests), ready)
+        group.start_soon(_to_its_end, server, listening)
+        try:
+            await anyio.sleep_forever()
+        finally:
+            server.should_exit = True
+            with anyio.CancelScope(shield=True):
+                await requests.close()
+
+
+def _config(requests: Requests) -> uvicorn.Config:
+    return uvicorn.Config(
+        requests,
+        http=_Protocol,
+        ws="none",
+        lifespan="off",
+        interface="asgi3",
+        log_config=None,
+        # What it has to say, anybody can make it say. What goes wrong in us is in our own log.
+        log_level=logging.CRITICAL,
+        access_log=False,
+        proxy_headers=False,
+        server_header=False,
+        limit_concurrency=_MOST_CONNECTIONS,
+        timeout_keep_alive=_KEPT_SECONDS,
+        timeout_graceful_shutdown=_END_SECONDS,
+    )
+
+
+async def _to_its_end(server: uvicorn.Server, listening: Listening) -> None:
+    with anyio.CancelScope(shield=True):  # It is told to end, and then closes what is open.
+        await server.serve([listening.socket])
+
+
+class _Server(uvicorn.Server):
+    """One that leaves signals to us, and says when it listens."""
+
+    def __init__(self, config: uvicorn.Config, ready: Callable[[], object]) -> None:
+        super().__init__(config)
+        self._ready = ready
+
+    @contextlib.contextmanager
+    def capture_signals(self) -> Iterator[None]:
+        yield
+
+    async def startup(self, sockets: list[Any] | None = None) -> None:
+        await super().startup(sockets)
+        self._ready()
+
+
+class _Protocol(H11Protocol):
+    """One that does not wait for ever for a request, nor takes any number of connections."""
+
+    _deadline: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
+        super().connection_made(transport)
+        if len(self.connections) > 2 * _MOST_CONNECTIONS:  # Those between are answered that there are too many.
+            transport.abort()
+        else:
+            self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        super().data_received(data)
+        self._watch()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._unwatch()
+        super().connection_lost(exc)
+
+    def _watch(self) -> None:
+        """Have a deadline for as long as no request is being answered."""
+        if self.cycle is not None and not self.cycle.response_complete:
+            self._unwatch()
+        elif self._deadline is None:
+            self._deadline = self.loop.call_later(_HEAD_SECONDS, self.transport.close)
+
+    def _unwatch(self) -> None:
+        if self._deadline is not None:
+            self._deadline.cancel()
+            self._deadline = None
