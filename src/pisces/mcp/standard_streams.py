@@ -6,19 +6,14 @@ waits for a line cannot be told to stop. It is kept for what a loop cannot wait 
 
 import asyncio
 import os
+import socket
 import stat
-from collections.abc import AsyncIterator
 from types import TracebackType
-from typing import Any, Final, Self
+from typing import Any, Self
 
 import anyio
 
-_LONGEST_LINE: Final = 64 * 1024 * 1024
-"""More than that in one message is no call, and would be held in memory whole."""
-
-
-class LineTooLong(Exception):
-    """The client sends something that has no end."""
+from pisces.mcp.client_lines import ClientLines
 
 
 class StandardStreams:
@@ -29,6 +24,8 @@ class StandardStreams:
         """Lines of text, to iterate over."""
         self.outgoing: Any = None
         """Has `write` and `flush`, both to be awaited."""
+        self.deaf = anyio.Event()
+        """Set when nobody is there any more to read what is written."""
         self._private = (-1, -1)
 
     def __enter__(self) -> Self:
@@ -49,8 +46,16 @@ class StandardStreams:
     async def open(self) -> None:
         """Have the streams, in the event loop that runs now."""
         read, write = self._private
-        self.incoming = await _Lines.of(read) if _can_wait_for(read) else _file(read, "r")
-        self.outgoing = await _Writer.of(write) if _can_wait_for(write) else _file(write, "w")
+        if _same_socket(read, write):
+            reader, writer = await _both_ways(read)
+            self.outgoing = _Writer(writer)
+            self.incoming = ClientLines(reader, self.outgoing)
+            return
+        self.outgoing = await _writer(write, self.deaf) if _can_wait_for(write) else _file(write, "w")
+        if _can_wait_for(read):
+            self.incoming = ClientLines(await _reader(read), self.outgoing)
+        else:
+            self.incoming = _file(read, "r")
 
 
 def _can_wait_for(descriptor: int) -> bool:
@@ -58,33 +63,53 @@ def _can_wait_for(descriptor: int) -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
 
 
+def _same_socket(read: int, write: int) -> bool:
+    """Whether one socket is both: a pipe's transport would take what comes for the end of whoever reads."""
+    one, other = os.fstat(read), os.fstat(write)
+    return stat.S_ISSOCK(one.st_mode) and os.path.samestat(one, other)
+
+
 def _file(descriptor: int, mode: str) -> Any:
-    return anyio.wrap_file(os.fdopen(os.dup(descriptor), mode, encoding="utf-8", errors="replace", newline="\n"))
+    wrapped: Any = anyio.wrap_file(
+        os.fdopen(os.dup(descriptor), mode, encoding="utf-8", errors="replace", newline="\n")
+    )
+    return wrapped if mode == "r" else _FileWriter(wrapped)
 
 
-class _Lines:
-    """What comes from a pipe."""
+async def _both_ways(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+    loop = asyncio.get_running_loop()
+    reader = ClientLines.reader()
+    transport, protocol = await loop.create_connection(
+        lambda: asyncio.StreamReaderProtocol(reader, loop=loop), sock=socket.socket(fileno=os.dup(descriptor))
+    )
+    return reader, asyncio.StreamWriter(transport, protocol, None, loop)
 
-    def __init__(self, reader: asyncio.StreamReader) -> None:
-        self._reader = reader
 
-    @classmethod
-    async def of(cls, descriptor: int) -> Self:
-        loop = asyncio.get_running_loop()
-        reader = asyncio.StreamReader(limit=_LONGEST_LINE, loop=loop)
-        pipe = os.fdopen(os.dup(descriptor), "rb", buffering=0)  # The transport closes it.
-        await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
-        return cls(reader)
+async def _reader(descriptor: int) -> asyncio.StreamReader:
+    loop = asyncio.get_running_loop()
+    reader = ClientLines.reader()
+    pipe = os.fdopen(os.dup(descriptor), "rb", buffering=0)  # The transport closes it.
+    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
+    return reader
 
-    async def __aiter__(self) -> AsyncIterator[str]:
-        while line := await self._line():
-            yield line.decode("utf-8", "replace")
 
-    async def _line(self) -> bytes:
-        try:
-            return await self._reader.readline()
-        except ValueError as error:
-            raise LineTooLong(f"A message is longer than {_LONGEST_LINE} bytes") from error
+async def _writer(descriptor: int, deaf: anyio.Event) -> "_Writer":
+    loop = asyncio.get_running_loop()
+    pipe = os.fdopen(os.dup(descriptor), "wb", buffering=0)
+    transport, protocol = await loop.connect_write_pipe(lambda: _Outlet(loop, deaf), pipe)
+    return _Writer(asyncio.StreamWriter(transport, protocol, None, loop))
+
+
+class _Outlet(asyncio.streams.FlowControlMixin):
+    """Hears when whoever reads a pipe has closed it."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, deaf: anyio.Event) -> None:
+        super().__init__(loop=loop)
+        self._deaf = deaf
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        super().connection_lost(exc)
+        self._deaf.set()
 
 
 class _Writer:
@@ -92,19 +117,40 @@ class _Writer:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
+        self._taken = anyio.Event()
+        self.stuck = False
 
-    @classmethod
-    async def of(cls, descriptor: int) -> Self:
-        loop = asyncio.get_running_loop()
-        pipe = os.fdopen(os.dup(descriptor), "wb", buffering=0)
-        transport, protocol = await loop.connect_write_pipe(lambda: asyncio.streams.FlowControlMixin(loop=loop), pipe)
-        return cls(asyncio.StreamWriter(transport, protocol, None, loop))
+    async def room(self) -> None:
+        await self._taken.wait()
 
     async def write(self, text: str) -> None:
-        self._writer.write(text.encode("utf-8"))
+        if not self._writer.transport.is_closing():
+            self._writer.write(text.encode("utf-8"))
 
     async def flush(self) -> None:
+        self.stuck = True
         try:
             await self._writer.drain()
         except ConnectionError:
             pass  # The client has gone: the end of what it sends says so too, and ends everything.
+        self.stuck = False
+        self._taken.set()
+        self._taken = anyio.Event()
+
+
+class _FileWriter:
+    """What goes into a file or to a terminal."""
+
+    stuck = False
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+
+    async def room(self) -> None:
+        await anyio.lowlevel.checkpoint()
+
+    async def write(self, text: str) -> None:
+        await self._file.write(text)
+
+    async def flush(self) -> None:
+        await self._file.flush()

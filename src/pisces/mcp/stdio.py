@@ -2,12 +2,16 @@
 
 from contextlib import AsyncExitStack
 from importlib import import_module
+from typing import Any, Final
 
 import anyio
 
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.standard_streams import StandardStreams
 from pisces.runtime import Runtime
+
+_LAST_WORDS: Final = 1.0
+"""Seconds that a client which has hung up has to take what was answered before."""
 
 
 async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
@@ -25,6 +29,22 @@ async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
 
         server = make_server(runtime, options)
         await streams.open()
-        async with stdio_server(streams.incoming, streams.outgoing) as (incoming, outgoing):
-            await server.run(incoming, outgoing, server.create_initialization_options())
+        with anyio.CancelScope() as serving:
+            group.start_soon(_leave_with_client, streams, serving)
+            async with stdio_server(_until_end(streams), streams.outgoing) as (incoming, outgoing):
+                await server.run(incoming, outgoing, server.create_initialization_options())
         group.cancel_scope.cancel()
+
+
+async def _until_end(streams: StandardStreams) -> Any:
+    """The client's lines; after the last one nobody waits for answers."""
+    async for line in streams.incoming:
+        yield line
+    streams.deaf.set()
+
+
+async def _leave_with_client(streams: StandardStreams, serving: anyio.CancelScope) -> None:
+    """End when the client has gone, whichever of the two ends it let go of, although it never reads what is left."""
+    await streams.deaf.wait()
+    await anyio.sleep(_LAST_WORDS)
+    serving.cancel()

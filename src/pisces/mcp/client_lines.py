@@ -1,0 +1,82 @@
+"""What a client sends, line by line: as much at a time as can be answered, and no line that has no end."""
+
+import asyncio
+import re
+from collections.abc import AsyncIterator
+from typing import Final, Protocol
+
+_LONGEST: Final = 64 * 1024 * 1024
+"""More than that in one message is no call, and would be held in memory whole."""
+_MOST_LINES: Final = 4000
+_MOST_BYTES: Final = 16 * 1024 * 1024
+"""How much is taken of a client that does not take its answers: they are kept until it does."""
+_EDGE: Final = 4096
+_ID: Final = rb'"id"\s*:\s*(-?\d{1,18}|"[^"\\]{1,200}")\s*'
+_FIRST_ID: Final = re.compile(rb'\s*\{\s*"jsonrpc"\s*:\s*"2\.0"\s*,\s*' + _ID + rb"[,}]")
+_LAST_ID: Final = re.compile(rb"[{,]\s*" + _ID + rb"\}\s*\Z")
+
+
+class Outgoing(Protocol):
+    """Where answers go."""
+
+    @property
+    def stuck(self) -> bool:
+        """Whether the client leaves them lying."""
+
+    async def room(self) -> None:
+        """Wait until it has taken some."""
+
+    async def write(self, text: str) -> None:
+        """Write whole lines."""
+
+
+class ClientLines:
+    """The lines of a client. One that is too long is answered here, with an error, and left out."""
+
+    def __init__(self, reader: asyncio.StreamReader, outgoing: Outgoing) -> None:
+        self._reader = reader
+        self._outgoing = outgoing
+
+    @staticmethod
+    def reader() -> asyncio.StreamReader:
+        """What is to be filled with what the client sends."""
+        return asyncio.StreamReader(limit=_LONGEST, loop=asyncio.get_running_loop())
+
+    async def __aiter__(self) -> AsyncIterator[str]:
+        lines = size = 0
+        while line := await self._line():
+            yield line.decode("utf-8", "replace")
+            lines, size = (lines + 1, size + len(line)) if self._outgoing.stuck else (0, 0)
+            if lines > _MOST_LINES or size > _MOST_BYTES:
+                await self._outgoing.room()
+
+    async def _line(self) -> bytes:
+        while True:
+            try:
+                return await self._reader.readuntil()
+            except asyncio.IncompleteReadError as ended:
+                return ended.partial
+            except asyncio.LimitOverrunError:
+                await self._refuse(*await self._skip())
+
+    async def _skip(self) -> tuple[bytes, bytes]:
+        """Leave out the rest of the line; how it began and how it ended."""
+        first = last = b""
+        while True:
+            try:
+                piece, whole = await self._reader.readuntil(), True
+            except asyncio.LimitOverrunError as longer:
+                piece, whole = await self._reader.readexactly(longer.consumed), False
+            except asyncio.IncompleteReadError as ended:
+                piece, whole = ended.partial, True
+            first = first or piece[:_EDGE]
+            last = (last + piece[-_EDGE:])[-_EDGE:]
+            if whole:
+                return first, last
+
+    async def _refuse(self, first: bytes, last: bytes) -> None:
+        found = _FIRST_ID.match(first) or _LAST_ID.search(last)
+        which = "null" if found is None else found[1].decode("utf-8", "replace")
+        said = f"The message is longer than {_LONGEST >> 20} MB: it was not read"
+        error = f'{{"code":-32600,"message":"{said}"}}'
+        await self._outgoing.write(f'{{"jsonrpc":"2.0","id":{which},"error":{error}}}\n')
