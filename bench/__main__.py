@@ -14,6 +14,7 @@ from bench.facts import gather_facts
 from bench.jupyter import output as jupyter_output
 from bench.jupyter import round_trip as jupyter_round_trip
 from bench.jupyter import start as jupyter_start
+from bench.mcp import measure as mcp
 from bench.notebooks import large as notebook_large
 from bench.notebooks import run_all as notebook_run
 from bench.report import Measurement, Report
@@ -44,6 +45,7 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "notebook-edit": notebook_large.measure_edit,
     "notebook-text": notebook_large.measure_others,
     "notebook-run": notebook_run.measure,
+    "mcp": mcp.measure,
 }
 
 
