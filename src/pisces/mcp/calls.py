@@ -24,7 +24,8 @@ class Calls:
 
     def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
         self._runtime = runtime
-        self._read_with = _READ_WITH_TOOL if "session" in options.tools else _READ_IN_CELL
+        self.read_with = _READ_WITH_TOOL if "session" in options.tools else _READ_IN_CELL
+        """The way to an artifact that clients have, with `{id}` for its id."""
         self._open = 0
 
     async def call(
@@ -52,7 +53,7 @@ class Calls:
             default_session=peer.default_session,
             on_update=progress.update,
             abort=abort,
-            read_with=self._read_with,
+            read_with=self.read_with,
         )
         results: list[ToolResult] = []
         settled = anyio.Event()

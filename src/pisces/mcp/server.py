@@ -16,8 +16,9 @@ from pisces.mcp.http_requests import HUNG_UP
 from pisces.mcp.listing import listed
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import Peer, peer_of
-from pisces.mcp.results import protocol_result
+from pisces.mcp.results import Results
 from pisces.mcp.structured import wants_structured
+from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import Tool, error_result
 
@@ -40,6 +41,7 @@ class _Handlers:
         self._runtime = runtime
         self._options = options
         self._calls = Calls(runtime, options)
+        self._results = Results(runtime.artifacts, self._calls.read_with)
         self._tools = _offered(runtime, options)
         self.server: Server[Any] = Server(
             "pisces",
@@ -60,13 +62,13 @@ class _Handlers:
 
     async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult:
         try:
-            peer = peer_of(ctx)
+            result = await self._answer(ctx, params, peer_of(ctx))
         except InvalidCall as error:
-            return protocol_result(error_result(error.explain()), with_data=False)
-        result = await self._answer(ctx, params, peer)
-        return protocol_result(result, with_data=self._with_data(peer.program))
+            result = error_result(error.explain())
+        with_data = self._with_data(_program(ctx))
+        return await self._results.protocol_result(result, params.name, with_data=with_data)
 
-    async def _answer(self, ctx: _Context, params: CallToolRequestParams, peer: Peer) -> Any:
+    async def _answer(self, ctx: _Context, params: CallToolRequestParams, peer: Peer) -> ToolResult:
         if params.name not in self._tools:
             return error_result(f"There is no tool {params.name!r}. Tools: {', '.join(self._tools)}")
         hung_up = None if ctx.request is None else ctx.request.scope.get(HUNG_UP)

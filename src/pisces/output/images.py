@@ -43,19 +43,20 @@ class ImageInfo(msgspec.Struct, frozen=True):
     height: int
 
 
-def for_model(data: str, mime_type: str) -> ImageBlock | TextBlock:
+def for_model(data: str, mime_type: str, *, most: int = MAX_ENCODED) -> ImageBlock | TextBlock:
     """The picture as a model can take it, or a text that says why it cannot be shown. It never raises.
 
     `data` is base64. A picture that is small enough passes untouched; scaling a large one can take half a second.
+    `most` is how many characters of base64 it may take up.
     """
     try:
         raw = decode(data)
         info = inspect(raw)
-        if max(info.width, info.height) <= MAX_SIDE and len(data) <= MAX_ENCODED:
+        if max(info.width, info.height) <= MAX_SIDE and len(data) <= most:
             return ImageBlock(data="".join(data.split()), mime_type=info.mime_type)
         if info.width * info.height > MAX_PIXELS:
             raise BrokenImage(f"{info.width} x {info.height} pixels are too many to scale it down")
-        return _scaled(raw, info)
+        return _scaled(raw, info, most)
     except BrokenImage as error:
         return TextBlock(text=f"[{mime_type} cannot be shown: {error}]")
 
@@ -107,7 +108,7 @@ def _inspect_jpeg(raw: bytes) -> ImageInfo | None:
     return None
 
 
-def _scaled(raw: bytes, info: ImageInfo) -> ImageBlock:
+def _scaled(raw: bytes, info: ImageInfo, most: int) -> ImageBlock:
     from PIL import Image, ImageOps
 
     try:
@@ -117,7 +118,7 @@ def _scaled(raw: bytes, info: ImageInfo) -> ImageBlock:
     except (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, MemoryError, struct.error, zlib.error,
             Image.DecompressionBombError) as error:  # fmt: skip
         raise BrokenImage(f"it cannot be decoded ({error})") from None
-    return _fitted(picture, info.mime_type)
+    return _fitted(picture, info.mime_type, most)
 
 
 def _plain_mode(picture: "Image") -> "Image":
@@ -129,14 +130,14 @@ def _plain_mode(picture: "Image") -> "Image":
     return picture.convert("RGBA" if "transparency" in picture.info or picture.mode == "PA" else "RGB")
 
 
-def _fitted(picture: "Image", mime_type: str) -> ImageBlock:
+def _fitted(picture: "Image", mime_type: str, most: int) -> ImageBlock:
     """Scale to the longest side, then in steps until the data is small enough; what stays too large becomes a JPEG."""
     side = MAX_SIDE
     while side >= 1:
         picture.thumbnail((side, side))
         for mime in dict.fromkeys((mime_type, JPEG)):
             data = base64.b64encode(_encode(picture, mime)).decode("ascii")
-            if len(data) <= MAX_ENCODED:
+            if len(data) <= most:
                 return ImageBlock(data=data, mime_type=mime)
         side = int(max(picture.size) * _SHRINK)
     raise BrokenImage("it cannot be made small enough")
