@@ -1,6 +1,7 @@
 """What a client sends, line by line: as much at a time as can be answered, and no line that has no end."""
 
 import asyncio
+import json
 import re
 from collections.abc import AsyncIterator
 from typing import Final, Protocol
@@ -23,11 +24,11 @@ class Outgoing(Protocol):
     def stuck(self) -> bool:
         """Whether the client leaves them lying."""
 
-    async def room(self) -> None:
-        """Wait until it has taken some."""
-
     async def write(self, text: str) -> None:
         """Write whole lines."""
+
+    async def flush(self) -> None:
+        """Wait until the client has taken enough of them."""
 
 
 class ClientLines:
@@ -48,7 +49,7 @@ class ClientLines:
             yield line.decode("utf-8", "replace")
             lines, size = (lines + 1, size + len(line)) if self._outgoing.stuck else (0, 0)
             if lines > _MOST_LINES or size > _MOST_BYTES:
-                await self._outgoing.room()
+                await self._outgoing.flush()
 
     async def _line(self) -> bytes:
         while True:
@@ -75,8 +76,16 @@ class ClientLines:
                 return first, last
 
     async def _refuse(self, first: bytes, last: bytes) -> None:
-        found = _FIRST_ID.match(first) or _LAST_ID.search(last)
-        which = "null" if found is None else found[1].decode("utf-8", "replace")
+        number = id_of(first + b"..." + last)
         said = f"The message is longer than {_LONGEST >> 20} MB: it was not read"
-        error = f'{{"code":-32600,"message":"{said}"}}'
-        await self._outgoing.write(f'{{"jsonrpc":"2.0","id":{which},"error":{error}}}\n')
+        answer = {"jsonrpc": "2.0", "id": number, "error": {"code": -32600, "message": said}}
+        await self._outgoing.write(json.dumps(answer) + "\n")
+
+
+def id_of(line: bytes) -> int | str | None:
+    """The id of a request that cannot be parsed: it stands first in the line, or last. None if it is not there."""
+    found = _FIRST_ID.match(line[:_EDGE]) or _LAST_ID.search(line[-_EDGE:])
+    if found is None:
+        return None
+    number: int | str = json.loads(found[1].decode("utf-8", "replace"))
+    return number

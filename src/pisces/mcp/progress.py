@@ -15,7 +15,7 @@ Report = Callable[[float, float | None, str], Awaitable[None]]
 _NEWS: Final = 0.5
 """Seconds between two notifications while there is something new to say."""
 _SILENCE: Final = 1.5
-"""Seconds after which one is sent that has nothing new: clients are promised one every two."""
+"""Seconds between two when there is nothing new: clients are promised one every two."""
 _LINES: Final = 5
 _CHARACTERS: Final = 1000
 
@@ -38,7 +38,7 @@ class CallProgress:
     async def tell(self) -> None:
         """Report for as long as the call lasts: the body of a task."""
         while True:
-            with anyio.move_on_after(_SILENCE):
+            with anyio.move_on_after(_SILENCE - _NEWS):
                 await self._changed.wait()
             self._changed = anyio.Event()
             await self._report(round(time.monotonic() - self._began, 3), None, self._words())
@@ -53,6 +53,7 @@ class CallProgress:
         seconds = f"{time.monotonic() - self._began:.0f} s"
         running = next((cell for cell in self._cells if cell.status == "running"), None)
         if running is None:
-            return f"waiting, {seconds}" if self._cells else f"running, {seconds}"
+            waits = any(cell.status == "pending" for cell in self._cells)
+            return f"waiting, {seconds}" if waits else f"running, {seconds}"
         which = f"cell {running.index + 1}/{len(self._cells)}" if len(self._cells) > 1 else "running"
         return ", ".join(part for part in (f"{which} {running.title}".strip(), seconds) if part)

@@ -9,11 +9,14 @@ import os
 import socket
 import stat
 from types import TracebackType
-from typing import Any, Self
+from typing import Any, Final, Self
 
 import anyio
 
 from pisces.mcp.client_lines import ClientLines
+
+_LEFT_LYING: Final = 64 * 1024
+"""Bytes from which on answers pile up: the client does not take them."""
 
 
 class StandardStreams:
@@ -117,25 +120,20 @@ class _Writer:
 
     def __init__(self, writer: asyncio.StreamWriter) -> None:
         self._writer = writer
-        self._taken = anyio.Event()
-        self.stuck = False
 
-    async def room(self) -> None:
-        await self._taken.wait()
+    @property
+    def stuck(self) -> bool:
+        return self._writer.transport.get_write_buffer_size() > _LEFT_LYING
 
     async def write(self, text: str) -> None:
         if not self._writer.transport.is_closing():
             self._writer.write(text.encode("utf-8"))
 
     async def flush(self) -> None:
-        self.stuck = True
         try:
             await self._writer.drain()
         except ConnectionError:
             pass  # The client has gone: the end of what it sends says so too, and ends everything.
-        self.stuck = False
-        self._taken.set()
-        self._taken = anyio.Event()
 
 
 class _FileWriter:
@@ -145,9 +143,6 @@ class _FileWriter:
 
     def __init__(self, file: Any) -> None:
         self._file = file
-
-    async def room(self) -> None:
-        await anyio.lowlevel.checkpoint()
 
     async def write(self, text: str) -> None:
         await self._file.write(text)

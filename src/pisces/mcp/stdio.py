@@ -1,8 +1,9 @@
 """The server at the end of two pipes: how clients start it on their own machine."""
 
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from importlib import import_module
-from typing import Any, Final
+from typing import Final
 
 import anyio
 
@@ -23,20 +24,19 @@ async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
         await anyio.to_thread.run_sync(import_module, "pisces.mcp.server")
-        from mcp.server.stdio import stdio_server
-
+        from pisces.mcp.messages import messages
         from pisces.mcp.server import make_server
 
         server = make_server(runtime, options)
         await streams.open()
         with anyio.CancelScope() as serving:
             group.start_soon(_leave_with_client, streams, serving)
-            async with stdio_server(_until_end(streams), streams.outgoing) as (incoming, outgoing):
+            async with messages(_until_end(streams), streams.outgoing) as (incoming, outgoing):
                 await server.run(incoming, outgoing, server.create_initialization_options())
         group.cancel_scope.cancel()
 
 
-async def _until_end(streams: StandardStreams) -> Any:
+async def _until_end(streams: StandardStreams) -> AsyncIterator[str]:
     """The client's lines; after the last one nobody waits for answers."""
     async for line in streams.incoming:
         yield line
