@@ -5,6 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from pisces.cli.mcp_install import install, status, uninstall
+
 if TYPE_CHECKING:
     from pisces.mcp.options import ServerOptions
 
@@ -68,3 +70,7 @@ def _serve_over_http(
         further_names=allow_host,
     )
     return serve_over_http(cwd, options, endpoint)
+
+
+for _command in (install, uninstall, status):
+    mcp.add_command(_command)
