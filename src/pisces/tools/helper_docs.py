@@ -67,6 +67,11 @@ def _read_off(sources: Sequence[ModuleSource]) -> KnownHelpers:
     return KnownHelpers(tuple(found.values()), complete=not sources)
 
 
+def prelude_line() -> str:
+    """The line of kernels that load no modules."""
+    return helpers_line(_read_off(()).helpers)
+
+
 def helpers_line(helpers: Iterable[HelperDoc]) -> str:
     """The names by category, in the order they are given in; what there is no room for is left out, and that is seen.
 
