@@ -1,16 +1,20 @@
 """The action `output`: a whole output in parts that a reader can hold, from an artifact or from a job."""
 
+import base64
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Final
 
 import anyio
 import msgspec
 
 from pisces.errors import ArtifactError, InvalidCall
-from pisces.model.results import ToolResult
+from pisces.model.mime import JPEG, PNG
+from pisces.model.results import TextBlock, ToolResult
 from pisces.model.sessions import SessionDetails
 from pisces.output.artifact_text import LineRange, parse_pattern
 from pisces.output.artifacts import ArtifactStore, parse_lines, parse_uri
+from pisces.output.images import for_model
 from pisces.output.notice import format_size, truncation_notice
 from pisces.sessions.jobs import Job
 from pisces.tools.base import Services
@@ -27,6 +31,7 @@ class GoingOn(msgspec.Struct, frozen=True):
     """Within a line that is too long."""
 
 
+_PICTURES: Final = {".png": PNG, ".jpg": JPEG}
 _BY_PARAMETERS: Final = GoingOn('go on with lines: "{lines}"', "use `search`, or open the file of the artifact")
 
 
@@ -50,9 +55,15 @@ class OutputPart:
 async def artifact_output(
     services: Services, address: str | int, part: OutputPart, *, going_on: GoingOn = _BY_PARAMETERS
 ) -> ToolResult:
-    """Some of an artifact's text. `address` is its number, or what a notice named (`artifact://3:100-200`)."""
+    """Some of an artifact's text, or the picture that it is.
+
+    `address` is its number, or what a notice named (`artifact://3:100-200`).
+    """
     ref = parse_uri(address if isinstance(address, str) and "://" in address else f"artifact://{address}")
     lines = part.lines or ref.lines
+    path = services.artifacts.path(ref.id)
+    if path.suffix in _PICTURES and lines is None and part.search is None:
+        return await anyio.to_thread.run_sync(_picture, path, ref.id)
     text = await _read(services.artifacts, ref.id, lines, part.search)
     most = services.settings.output.max_bytes
     shown = _bounded(text, lines, most, search=part.search is not None, going_on=going_on)
@@ -74,6 +85,14 @@ async def job_output(services: Services, job: Job, part: OutputPart, read_with: 
     if not part.whole:
         text = _bounded(text, part.lines, services.settings.output.max_bytes, search=part.search is not None)
     return told(f"[{job_line(info)}]\n{text or '(no output)'}", details)
+
+
+def _picture(path: Path, number: str) -> ToolResult:
+    """A picture as a model can take it, and where it is as it came."""
+    data, mime_type = path.read_bytes(), _PICTURES[path.suffix]
+    text = f"Artifact {number}: {mime_type}, {format_size(len(data))}, in {path}"
+    picture = for_model(base64.b64encode(data).decode("ascii"), mime_type)
+    return ToolResult(content=[TextBlock(text), picture], details=SessionDetails(action="output", artifact_id=number))
 
 
 async def _read(artifacts: ArtifactStore, number: str, lines: LineRange | None, search: str | None) -> str:
