@@ -8,6 +8,7 @@ import msgspec
 
 from pisces.errors import InvalidCall
 from pisces.runtime import Runtime
+from pisces.tools.base import Tool
 from pisces.tools.registry import BUILT_IN, DEFAULT_TOOLS, FURTHER_TOOLS
 
 Structured = Literal["auto", "always", "never"]
@@ -43,6 +44,20 @@ def make_runtime(cwd: str | os.PathLike[str] | None = None) -> Runtime:
     output = Runtime(cwd=cwd).settings.output
     most = min(output.max_bytes, _MOST_BYTES)
     return Runtime(cwd=cwd, settings={"output.maxBytes": most, "output.headBytes": min(output.head_bytes, most // 2)})
+
+
+def offered_tools(runtime: Runtime, options: ServerOptions) -> dict[str, Tool]:
+    """The tools that were asked for, as far as the settings allow them. Raises `InvalidCall` when that leaves none.
+
+    The runtime has been entered.
+    """
+    there = {name: tool for name in options.tools if (tool := runtime.tools.get(name)) is not None}
+    if not there:
+        raise InvalidCall(
+            f"The settings allow none of the tools {', '.join(options.tools)}",
+            hint="`pisces settings` shows `python.toolMode`; `--tools` chooses others.",
+        )
+    return there
 
 
 assert set(get_args(Structured)) == {"auto", "always", "never"}

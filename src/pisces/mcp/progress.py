@@ -41,7 +41,10 @@ class CallProgress:
             with anyio.move_on_after(_SILENCE - _NEWS):
                 await self._changed.wait()
             self._changed = anyio.Event()
-            await self._report(round(time.monotonic() - self._began, 3), None, self._words())
+            try:
+                await self._report(round(time.monotonic() - self._began, 3), None, self._words())
+            except Exception:  # noqa: BLE001 - whoever cannot be told how it goes still gets the result
+                return
             await anyio.sleep(_NEWS)
 
     def _words(self) -> str:

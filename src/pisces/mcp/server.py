@@ -14,13 +14,13 @@ from pisces.errors import InvalidCall
 from pisces.mcp.calls import Calls
 from pisces.mcp.http_requests import HUNG_UP
 from pisces.mcp.listing import listed
-from pisces.mcp.options import ServerOptions
+from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.mcp.peer import Peer, peer_of
 from pisces.mcp.results import Results
 from pisces.mcp.structured import wants_structured
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
-from pisces.tools.base import Tool, error_result
+from pisces.tools.base import error_result
 
 _INSTRUCTIONS: Final = (
     "A Python that remembers: variables, imports and functions stay from call to call of `python`, also after an "
@@ -42,7 +42,7 @@ class _Handlers:
         self._options = options
         self._calls = Calls(runtime, options)
         self._results = Results(runtime.artifacts, self._calls.read_with)
-        self._tools = _offered(runtime, options)
+        self._tools = offered_tools(runtime, options)
         self.server: Server[Any] = Server(
             "pisces",
             version=__version__,
@@ -78,14 +78,3 @@ class _Handlers:
 def _program(ctx: _Context) -> str:
     known = ctx.session.client_params
     return "" if known is None else known.client_info.name
-
-
-def _offered(runtime: Runtime, options: ServerOptions) -> dict[str, Tool]:
-    """The tools that were asked for, as far as the settings allow them."""
-    there = {name: tool for name in options.tools if (tool := runtime.tools.get(name)) is not None}
-    if not there:
-        raise InvalidCall(
-            f"The settings allow none of the tools {', '.join(options.tools)}",
-            hint="`pisces settings` shows `python.toolMode`; `--tools` chooses others.",
-        )
-    return there

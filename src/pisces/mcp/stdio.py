@@ -7,7 +7,7 @@ from typing import Final
 
 import anyio
 
-from pisces.mcp.options import ServerOptions
+from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.mcp.standard_streams import StandardStreams
 from pisces.runtime import Runtime
 
@@ -20,6 +20,7 @@ async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
     async with AsyncExitStack() as ending:
         streams = ending.enter_context(StandardStreams())
         await ending.enter_async_context(runtime)
+        offered_tools(runtime, options)  # Said before there is a group, which would wrap it.
         group = await ending.enter_async_context(anyio.create_task_group())
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
