@@ -10,11 +10,13 @@ import textwrap
 from collections.abc import Iterator
 from pathlib import Path
 
+import msgspec
 import pytest
 
 from pisces.kernels.gateway.record import gateway_folders
 from pisces.settings.paths import Paths
 from tests.docs.snippets import Snippet, snippets_of, steps_of
+from tests.environments import interpreter_of
 from tests.fakes.hosts import end_host
 from tests.frontends.command import Command
 from tests.source_tree import ROOT
@@ -23,7 +25,12 @@ pytestmark = pytest.mark.processes
 
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("**/*.md")), *sorted((ROOT / "examples").glob("*.md"))]
 SNIPPETS = [snippet for page in PAGES for snippet in snippets_of(page)]
-EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+AGENTS = ("anthropic_agent.py", "openai_agent.py")
+"""Examples that need an SDK, and so run in an environment that has it."""
+PARTS = ("scripted_model.py",)
+"""What examples are made with that are no programs by themselves."""
+EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.name not in {*AGENTS, *PARTS}]
+KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
 SECONDS = 60
 BETWEEN = "\x1e\n"
 LINK = re.compile(r"\]\((?!\w+:)(?P<target>[^)#\s]+)(?:#[^)]*)?\)")
@@ -69,10 +76,23 @@ def test_a_snippet_about_jupyter_does_what_its_page_says(snippet: Snippet, jupyt
 
 @pytest.mark.parametrize("example", EXAMPLES, ids=lambda path: path.name)
 def test_an_example_prints_what_it_says(example: Path, folder: Path) -> None:
-    source = example.read_text(encoding="utf-8")
-    _, said, expected = (ast.get_docstring(ast.parse(source)) or "").partition("\nPrints:\n\n")
-    assert said, f"{example.name} does not say what it prints"
-    check_program(source, textwrap.dedent(expected), folder)
+    check_program(example.read_text(encoding="utf-8"), promise_of(example), folder)
+
+
+@pytest.mark.parametrize("name", AGENTS)
+def test_an_agent_runs_without_a_key_and_prints_what_it_says(
+    name: str, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for key in KEYS:
+        monkeypatch.delenv(key, raising=False)
+    # The environment has the SDKs and what they need; of what we need, msgspec is not among that.
+    (folder / "beside").mkdir()
+    (folder / "beside" / "msgspec").symlink_to(Path(msgspec.__file__).parent)
+    monkeypatch.setenv("PYTHONPATH", f"{ROOT / 'src'}{os.pathsep}{folder / 'beside'}")
+    example = ROOT / "examples" / name
+    done = run([interpreter_of("agents", "agents.txt"), "-W", "error", str(example)], folder)
+    assert done.returncode == 0, done.stdout
+    assert_matches(done.stdout, promise_of(example), name)
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.name)
@@ -87,6 +107,14 @@ def test_a_wrong_promise_is_noticed(folder: Path) -> None:
         check_console(wrong, folder)
     with pytest.raises(AssertionError, match="one"):
         check_program("print('one')", "two", folder)
+
+
+def promise_of(example: Path) -> str:
+    """What an example says that it prints."""
+    docstring = ast.get_docstring(ast.parse(example.read_text(encoding="utf-8"))) or ""
+    _, said, expected = docstring.partition("\nPrints:\n\n")
+    assert said, f"{example.name} does not say what it prints"
+    return textwrap.dedent(expected)
 
 
 def check(snippet: Snippet, folder: Path) -> None:
