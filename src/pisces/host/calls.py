@@ -56,6 +56,7 @@ class HostCalls:
             owner=OWNER,
             on_output=_sender(connection, abort) if call.stream else None,
             abort=abort,
+            unread=lambda: connection.gone,
             read_with=call.read_with,
             keep_going=call.keep_going,
             durable=True,

@@ -53,6 +53,7 @@ class Calls:
             default_session=peer.default_session,
             on_update=progress.update,
             abort=abort,
+            unread=abort.is_set,
             read_with=self.read_with,
         )
         results: list[ToolResult] = []
@@ -77,6 +78,6 @@ class Calls:
                     raise
                 group.cancel_scope.cancel()
         finally:
-            if results and abort.is_set():
+            if results and abort.is_set():  # Perhaps only since the session went on to its next call.
                 leave_untold(self._runtime.pool, results[0], peer.owner)
         return results[0]

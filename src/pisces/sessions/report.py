@@ -1,6 +1,6 @@
 """What a run is asked for, and what it has to tell: values only, for the tool above and the run beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import msgspec
 
@@ -28,6 +28,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """The indexes of cells whose exception is expected: the call goes on after it, and is none the worse for it."""
     subject: str = ""
     """Whose state notices are about, where a call has several kernels; empty where it has one."""
+    unread: Callable[[], bool] | None = None
+    """Says, when the cells have run, that nobody will read the report."""
 
 
 class RunReport(msgspec.Struct, kw_only=True):

@@ -73,6 +73,8 @@ class CallRun:
                 await self._run_cells()
                 self.report.variables = self._doings.variables
             self.report.notes += [*self._session.source.take_notes(), *self._session.journal.take_trouble()]
+            if self._options.unread is not None and self._options.unread():
+                self.hand_back_news()  # Here, because whoever waits for the turn begins when it is left.
         except BaseException:
             self.hand_back_news()
             raise
@@ -81,10 +83,12 @@ class CallRun:
         return self.report
 
     def hand_back_news(self) -> None:
-        """Nobody will read the report: what it says of the state is said with the next call."""
+        """Nobody will read the report: what it says of the state is said with the next call, and not here."""
         if self._told is not None:
             self._session.leave_news(self._options.owner, self._told)
             self._told = None
+            self.report.state, self.report.restore = "kept", None
+            self.report.notices.clear()
 
     async def _enter(self) -> bool:
         """Have the turn, unless the call is stopped before it comes."""

@@ -1,6 +1,6 @@
 """What a tool is, and what a call of one gets to work with."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -66,6 +66,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Gets the output itself, every character once and in order, while the cells run."""
     abort: anyio.Event | None = None
     """Set it to stop the call; the result then says `interrupted`."""
+    unread: Callable[[], bool] | None = None
+    """Says, when the cells have run, that nobody will read the result: the next call says what became of the state."""
     read_with: str = "Read artifact://{id}"
     """The way to an artifact that this caller has, for the notice under a cut output."""
     keep_going: bool = False

@@ -112,6 +112,7 @@ class CellCall:
             retry_on_crash=python.retry_on_crash,
             cells=len(self.records),
             subject=subject,
+            unread=self.context.unread,
         )
         return CallRun(
             session,

@@ -1,0 +1,127 @@
+"""`pisces mcp` at the end of two pipes, with the official client: what results look like, and which tools there are."""
+
+import os
+from pathlib import Path
+from typing import Any
+
+import pytest
+from mcp_types import CallToolResult, ImageContent
+
+from tests.fakes.mcp_clients import LEGACY, MODERN, call, pisces_mcp, python, text_of
+from tests.fakes.mcp_wire import wired
+from tests.frontends.command import Command
+
+DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
+SHOWS_A_PICTURE = f"""
+import base64
+class Dot:
+    def _repr_png_(self): return base64.b64decode({DOT!r})
+print('before')
+display(Dot())
+print('after')
+"""
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_variables_stay_from_call_to_call_and_errors_are_exactly_what_did_not_go_well(
+    plain_python: str, tmp_path: Path, mode: str
+) -> None:
+    results: dict[str, CallToolResult] = {}
+    async with pisces_mcp(plain_python, "--cwd", str(tmp_path), mode=mode) as client:
+        results["ok"] = await python(client, "x = 20")
+        results["error"] = await python(client, "x += 1\n1 / 0")
+        results["timeout"] = await python(client, "import time; time.sleep(60)", timeout=1)
+        results["crashed"] = await python(client, "import os; os._exit(3)")
+        results["refused"] = await call(client, "python", cells=3)
+        results["no such tool"] = await call(client, "bash", command="ls")
+        results["no such session"] = await call(client, "session", action="interrupt", session="nowhere")
+        results["last"] = await python(client, "print(x * 2)")
+    assert [name for name, result in results.items() if not result.is_error] == ["ok", "last"]
+    assert outcomes(results) == {
+        "ok": "ok",
+        "error": "error",
+        "timeout": "timeout",
+        "crashed": "crashed",
+        "refused": "refused",
+        "no such tool": "refused",
+        "no such session": "refused",
+        "last": "ok",
+    }
+    assert text_of(results["last"]) == "42"
+    assert "ZeroDivisionError" in text_of(results["error"])
+    assert "Command timed out after 1 seconds" in text_of(results["timeout"])
+    assert text_of(results["crashed"]).startswith("[State: restored] ")
+    assert text_of(results["refused"]).startswith("Error: ")
+    assert text_of(results["no such tool"]) == "Error: There is no tool 'bash'. Tools: python, notebook, session"
+
+
+def outcomes(results: dict[str, CallToolResult]) -> dict[str, Any]:
+    return {name: (result.structured_content or {}).get("outcome") for name, result in results.items()}
+
+
+@pytest.mark.parametrize(
+    ("program", "option", "has_data"),
+    [
+        ("some-agent", "auto", True),
+        ("claude-code", "auto", False),
+        ("claude-code", "always", True),
+    ],
+)
+async def test_data_is_for_clients_whose_model_still_sees_text_and_pictures(
+    plain_python: str, tmp_path: Path, program: str, option: str, has_data: bool
+) -> None:
+    options = ("--cwd", str(tmp_path), "--structured", option)
+    async with pisces_mcp(plain_python, *options, program=program) as client:
+        tools = (await client.list_tools()).tools
+        result = await python(client, SHOWS_A_PICTURE)
+    assert [tool.output_schema is not None for tool in tools] == [has_data] * 3
+    assert (result.structured_content is not None) is has_data
+    first, picture = result.content
+    assert isinstance(picture, ImageContent)
+    assert (first.type, picture.mime_type, picture.data) == ("text", "image/png", DOT)
+    assert text_of(result).splitlines()[0] == "before"
+    assert text_of(result).splitlines()[-1] == "after"
+
+
+def test_the_tools_are_those_that_were_asked_for_as_far_as_the_settings_allow_them(
+    pisces: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PI_SET__python__toolMode", "ipy-only")
+    with wired(pisces, "--tools", "+bash", "--tools", "+edit,+read") as wire:
+        listed = wire.result(wire.request("tools/list"))
+        wire.hang_up()
+        assert wire.wait() == 0
+    assert [tool["name"] for tool in listed["tools"]] == ["python", "notebook", "session", "read", "edit"]
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ((), "Error: The settings allow none of the tools python, notebook, session\n"),
+        (("--tools", "nope"), "Error: There is no tool 'nope'. Tools: python, notebook, session, bash, "),
+        (("--cwd", "/nowhere"), "Error: Working directory does not exist or is not a directory: /nowhere\n"),
+    ],
+    ids=["no-tool", "unknown-tool", "no-folder"],
+)
+def test_a_server_that_cannot_be_says_why_in_one_sentence_and_exits_with_2(
+    pisces: Command, arguments: tuple[str, ...], said: str
+) -> None:
+    done = pisces("mcp", *arguments, variables={"PI_SET__python__toolMode": "bash-only"})
+    assert (done.returncode, done.stdout) == (2, "")
+    assert done.stderr.startswith(said)
+    assert "Traceback" not in done.stderr
+
+
+def test_a_python_that_cannot_be_had_is_told_with_the_call_and_used_once_it_is_there(
+    plain_python: str, tmp_path: Path
+) -> None:
+    missing = tmp_path / "python"
+    with wired(Command(str(missing)), era="modern") as wire:
+        refused = wire.run("1 + 1")
+        os.symlink(plain_python, missing)
+        mended = wire.run("1 + 1")
+        wire.hang_up()
+        assert wire.wait() == 0
+    assert refused["isError"]
+    assert refused["content"][0]["text"].startswith(f"Error: The interpreter of `python.interpreter` ({missing}) does")
+    assert (mended["isError"], mended["content"][0]["text"]) == (False, "2")
