@@ -9,7 +9,7 @@ import msgspec
 from bench.mcp.client import Connection, connected, first_result
 from bench.mcp.servers import PEERS, McpServer, why_not
 
-STARTS = 7
+STARTS = 5
 TURN = 10
 TURNS = 20
 PAUSE = 0.05
@@ -25,6 +25,8 @@ class Figures(msgspec.Struct):
     starts: list[float] = []
     at_once: list[float] = []
     paused: list[float] = []
+    lost: int = 0
+    """Answers without the value."""
 
 
 def compare(all_servers: Mapping[str, McpServer]) -> tuple[dict[str, Figures], dict[str, str]]:
@@ -40,7 +42,9 @@ def compare(all_servers: Mapping[str, McpServer]) -> tuple[dict[str, Figures], d
     figures = {name: Figures() for name in able}
     for _ in range(STARTS):
         for name, server in able.items():
-            figures[name].starts.append(first_result(server))
+            taken, lost = first_result(server)
+            figures[name].starts.append(taken)
+            figures[name].lost += lost
     anyio.run(_round_trips, able, figures)
     return figures, problems
 
@@ -66,6 +70,8 @@ async def _round_trips(able: Mapping[str, McpServer], figures: Mapping[str, Figu
                 figures[name].at_once += await _turn(connection, counts[name], 0)
             for name, connection in connections.items():
                 figures[name].paused += await _turn(connection, counts[name], PAUSE)
+        for name, connection in connections.items():
+            figures[name].lost += connection.lost
 
 
 async def _count(connection: Connection) -> int:

@@ -31,10 +31,12 @@ def measure(sandbox: Sandbox) -> Measurement:
             Column(f"after {PAUSE * 1e3:g} ms p50", "ms"),
             Column("p95", "ms"),
             Column("× nothing"),
+            Column("value missing", "count"),
         ),
         rows=tuple(_row(figures.get(name), figures[NOTHING], name) for name in all_servers),
         checks=(
             *(_aim(what, part, figures) for what, part in _PARTS.items()),
+            Check(aim="no value is missing", value=str(figures[OURS].lost), met=figures[OURS].lost == 0),
             *(Check(aim=f"{name} beside it", value=why, met=None) for name, why in problems.items()),
         ),
     )
@@ -44,16 +46,17 @@ def _how(peers: Sequence[str]) -> str:
     with_peers = f" With {'; '.join(versions(name) for name in peers)}." if peers else ""
     return (
         f"The official client over standard streams. Launch: median of {STARTS} after one that is not counted, until "
-        "the value is there; with JupyterLab started too where it is needed, as the manual says. Round trips: "
+        "the answer is there; with JupyterLab started too where it is needed, as the manual says. Round trips: "
         f"{TURN * TURNS} with each call as soon as the one before is done, and {TURN * TURNS} with pauses as agents "
         f"make them; a {FEWER}th of them where one takes longer than 0.1 s. All take turns. × nothing: how many times "
-        f"as long as a server on the same SDK whose tool does nothing.{with_peers}"
+        f"as long as a server on the same SDK whose tool does nothing. Value missing: answers with nothing in them, of "
+        f"{STARTS + 2 * TURN * TURNS} and those that are not timed.{with_peers}"
     )
 
 
 def _row(found: Figures | None, nothing: Figures, name: str) -> Row:
     if found is None:
-        return Row(name, (None,) * 8)
+        return Row(name, (None,) * 9)
     start, at_once, paused = (_median(part, found) for part in _PARTS.values())
     ratios = [_median(part, found) / _median(part, nothing) for part in _PARTS.values()]
     return Row(
@@ -67,6 +70,7 @@ def _row(found: Figures | None, nothing: Figures, name: str) -> Row:
             paused * 1e3,
             percentile(found.paused, 95) * 1e3,
             ratios[2],
+            found.lost,
         ),
     )
 
