@@ -135,6 +135,11 @@ class Runtime:
         """The sessions of a runtime that has been entered."""
         return self._entered().pool
 
+    @property
+    def services(self) -> Services:
+        """What the tools of a runtime that has been entered work with."""
+        return self._entered()
+
     def services_at(self, cwd: Path, environ: Mapping[str, str], settings: Mapping[str, Any] | None = None) -> Services:
         """What tools work with that are called from elsewhere: the settings and the interpreter of that place.
 

@@ -54,10 +54,9 @@ def export_notebook(journal: Path, target: Path) -> Exported:
     """
     reading = read_with_origins(journal)
     made = notebook(reading.entries)
-    text = json.dumps(made, ensure_ascii=False, indent=1) + "\n"
     try:
         with locked(target) as file:
-            file.replace([text.encode("utf-8", "replace")])
+            file.replace([_file_of(made)])
     except FileError as error:
         cause = error.__cause__
         why = cause.strerror if isinstance(cause, OSError) else error
@@ -66,6 +65,15 @@ def export_notebook(journal: Path, target: Path) -> Exported:
             hint="Name a file in a folder that exists and that you may write to.",
         ) from error
     return Exported(target, len(made["cells"]), reading.torn + reading.unknown, reading.missing)
+
+
+def notebook_file(journal: Path) -> bytes:
+    """What an export of a journal would write. Raises `JournalError` when it cannot be read."""
+    return _file_of(notebook(read_with_origins(journal).entries))
+
+
+def _file_of(made: Notebook) -> bytes:
+    return (json.dumps(made, ensure_ascii=False, indent=1) + "\n").encode("utf-8", "replace")
 
 
 def _cell(number: int, cell: PastCell, outputs: NotebookOutputs) -> dict[str, Any]:

@@ -16,6 +16,7 @@ from pisces.mcp.http_requests import HUNG_UP
 from pisces.mcp.listing import listed
 from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.mcp.peer import Peer, peer_of
+from pisces.mcp.resource_requests import ResourceRequests
 from pisces.mcp.results import Results
 from pisces.mcp.structured import wants_structured
 from pisces.model.results import ToolResult
@@ -43,6 +44,7 @@ class _Handlers:
         self._calls = Calls(runtime, options)
         self._results = Results(runtime.artifacts, self._calls.read_with)
         self._tools = offered_tools(runtime, options)
+        resources = ResourceRequests(runtime)
         self.server: Server[Any] = Server(
             "pisces",
             version=__version__,
@@ -50,6 +52,9 @@ class _Handlers:
             instructions=_INSTRUCTIONS,
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
+            on_list_resources=resources.list_resources,
+            on_list_resource_templates=resources.list_templates,
+            on_read_resource=resources.read,
         )
 
     def _with_data(self, program: str) -> bool:
