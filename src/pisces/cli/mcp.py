@@ -37,6 +37,7 @@ def mcp(
     that is made and shown. Whoever has it can run code here.
     """
     if ctx.invoked_subcommand is not None:
+        _refuse_options(ctx, ctx.invoked_subcommand)
         return None
     from pisces.mcp.options import ServerOptions, chosen_tools
 
@@ -48,6 +49,13 @@ def mcp(
     from pisces.cli.mcp_serving import serve
 
     return serve(cwd, options)
+
+
+def _refuse_options(ctx: click.Context, command: str) -> None:
+    """The options before a command are those of the server; raises `UsageError` rather than lose them."""
+    for option in ctx.command.params:
+        if ctx.get_parameter_source(option.name or "") is click.core.ParameterSource.COMMANDLINE:
+            raise click.UsageError(f"{option.opts[0]} before `{command}` has no effect: put options after it.")
 
 
 def _serve_over_http(

@@ -57,7 +57,7 @@ def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str
     text = without_table(text, path)
     if text and not text.endswith("\n"):
         text += end
-    return text + (end if text.strip() else "") + table
+    return text + (end if text else "") + table
 
 
 def without_table(text: str, path: Sequence[str]) -> str:
