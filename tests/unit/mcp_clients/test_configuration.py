@@ -63,8 +63,17 @@ def test_a_second_time_changes_nothing_even_if_the_user_added_to_the_entry(file:
     assert set_entry(file, "json", KEYS, ENTRY).is_none
 
 
-def test_an_entry_that_differs_is_replaced(file: Path) -> None:
-    put(file, {"command": "/old", "url": "gone"})
+def test_an_entry_that_differs_gets_our_values_and_keeps_what_the_user_added(file: Path) -> None:
+    text = TEXT.replace("// keep", '\n    // ours\n    "pisces": {"env": {"KEY": "x"}, "command": "/old"}, // keep')
+    file.write_text(text, encoding="utf-8")
+    put(file)
+    assert entry_in(file, "json", KEYS) == {"env": {"KEY": "x"}, **ENTRY}
+    wanted = text.replace('"/old"}', '"/opt/python", "args": ["-I"]}')
+    assert file.read_text(encoding="utf-8") == wanted
+
+
+def test_an_entry_that_is_reached_in_another_way_is_replaced(file: Path) -> None:
+    put(file, {"url": "http://127.0.0.1/mcp", "headers": {}})
     put(file)
     assert entry_in(file, "json", KEYS) == ENTRY
 

@@ -8,7 +8,7 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pisces.mcp.clients.malformed import Malformed
-from pisces.mcp.clients.toml_edit import parse, with_table, without_table
+from pisces.mcp.clients.toml_edit import parse, with_table, with_values, without_table
 
 PATH = ("mcp_servers", "pisces")
 ENTRY = {"command": '/opt/a "b"\\python\x7f', "args": ["-I", "#"], "tool_timeout_sec": 660}
@@ -62,6 +62,24 @@ def test_a_table_that_is_set_changes_that_table_alone(text: str) -> None:
     assert [line for line in text.split("\n") if line.startswith("# a comment")] == [
         line for line in found.split("\n") if line.startswith("# a comment")
     ]
+
+
+@given(text=TEXTS)
+def test_values_that_are_set_leave_the_rest_of_the_table(text: str) -> None:
+    values = _valid(text)
+    present = values.get("mcp_servers", {}).get("pisces")
+    assume(isinstance(present, dict))
+    new = {"a": [1], "command": "x"}
+    found = with_values(text, PATH, new)
+    values["mcp_servers"]["pisces"] = {**present, **new}
+    assert parse(found) == values
+    assert with_values(found, PATH, new) == found
+
+
+def test_values_are_replaced_where_they_stand_and_tables_below_stay() -> None:
+    text = '[mcp_servers.pisces]\n# mine\ncommand = "old"\nenabled = true\n\n[mcp_servers.pisces.env]\nA = "b"\n'
+    found = with_values(text, PATH, {"command": "new", "args": ["x"]})
+    assert found == text.replace('"old"', '"new"').replace("true\n", 'true\nargs = ["x"]\n')
 
 
 @given(text=TEXTS)

@@ -23,6 +23,7 @@ _OWN: Final = 0o600
 class _Editor(NamedTuple):
     values: Callable[[str], Any]
     put: Callable[[str, Sequence[str], Mapping[str, Any]], str]
+    merge: Callable[[str, Sequence[str], Mapping[str, Any]], str]
     drop: Callable[[str, Sequence[str]], str]
 
 
@@ -32,8 +33,8 @@ def _json_values(text: str) -> Any:
 
 
 _EDITORS: Final[dict[Syntax, _Editor]] = {
-    "json": _Editor(_json_values, jsonc_edit.with_member, jsonc_edit.without_member),
-    "toml": _Editor(toml_edit.parse, toml_edit.with_table, toml_edit.without_table),
+    "json": _Editor(_json_values, jsonc_edit.with_member, jsonc_edit.with_members, jsonc_edit.without_member),
+    "toml": _Editor(toml_edit.parse, toml_edit.with_table, toml_edit.with_values, toml_edit.without_table),
 }
 
 
@@ -85,25 +86,28 @@ def entry_in(path: Path, syntax: Syntax, keys: Sequence[str]) -> Any:
         return None
     with _placed(path):
         value = _EDITORS[syntax].values(_decoded(path, data)[1])
-    for key in keys:
-        value = value.get(key) if isinstance(value, dict) else None
-    return value
+    return _at(value, keys)
 
 
 def set_entry(path: Path, syntax: Syntax, keys: Sequence[str], entry: Mapping[str, Any]) -> Change:
-    """The change that puts an entry there. What an entry that is there has besides ours is no difference.
+    """The change that puts an entry there.
 
-    Raises `FileError` for a file that cannot be read, or not be edited without harm.
+    What an entry for a command that is there has besides ours stays: people add variables and rights to it. One that
+    is reached in another way is replaced. Raises `FileError` for a file that cannot be read, or not be edited without
+    harm.
     """
     data = _read(path)
     encoding, text = _decoded(path, data or b"")
     editor = _EDITORS[syntax]
     with _placed(path):
         values = editor.values(text)
-        if data is not None and _holds(values, keys, entry):
-            return Change(path, data, data)
-        edited = editor.put(text, keys, entry)
-        _check(path, editor.values(edited), _updated(values, keys, entry), keys)
+        present = _at(values, keys)
+        whole: Mapping[str, Any]
+        if isinstance(present, dict) and "command" in present:
+            edited, whole = editor.merge(text, keys, entry), {**present, **entry}
+        else:
+            edited, whole = editor.put(text, keys, entry), entry
+        _check(path, editor.values(edited), _updated(values, keys, whole), keys)
     return Change(path, data, _encoded(path, encoding, edited))
 
 
@@ -159,10 +163,10 @@ def _encoded(path: Path, encoding: Encoding, text: str) -> bytes:
         ) from error
 
 
-def _holds(values: Any, keys: Sequence[str], entry: Mapping[str, Any]) -> bool:
+def _at(values: Any, keys: Sequence[str]) -> Any:
     for key in keys:
         values = values.get(key) if isinstance(values, dict) else None
-    return isinstance(values, dict) and all(name in values and values[name] == entry[name] for name in entry)
+    return values
 
 
 def _updated(values: Any, keys: Sequence[str], entry: Mapping[str, Any] | None) -> Any:

@@ -2,7 +2,7 @@
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from pisces.mcp.clients.jsonc import Member, Node, comments_between, parse
@@ -23,6 +23,15 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
     if rest:
         return _inserted(text, holder, rest[0], _nested(rest[1:], value))
     return text[: holder.start] + _Layout(text, holder.start).render(value) + text[holder.end :]
+
+
+def with_members(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+    """The text with these members in the object at the path; what else is in it stays. Raises `Malformed`."""
+    for key, value in values.items():
+        found = _find(text, (*path, key))
+        if found is None or found[0].value[key] != value:
+            text = with_member(text, (*path, key), value)
+    return text
 
 
 def without_member(text: str, path: Sequence[str]) -> str:

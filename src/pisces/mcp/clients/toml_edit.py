@@ -8,6 +8,7 @@ import json
 import re
 import tomllib
 from collections.abc import Iterator, Mapping, Sequence
+from datetime import date, time
 from typing import Any, Final
 
 import msgspec
@@ -60,6 +61,27 @@ def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str
     return text + (end if text else "") + table
 
 
+def with_values(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
+    """The text with these values in the table, which has to be there; what else is in it stays. Raises `Malformed`."""
+    whole: Any = parse(text)
+    for key in path:
+        whole = whole[key]
+    own = _section(_statements_of(text, path), tuple(path))
+    places = {each.path[-1]: each for each in own if each.path[:-1] == tuple(path)}
+    if not own or any(key in whole and key not in places for key in values):
+        return with_table(text, path, {**whole, **values})
+    end = "\r\n" if "\r\n" in text else "\n"
+    last = own[-1].end
+    begun = "" if text[:last].endswith("\n") else end
+    missing = "".join(f"{key} = {_value(value)}{end}" for key, value in values.items() if key not in places)
+    text = text[:last] + (begun + missing if missing else "") + text[last:]
+    for each in reversed(own):
+        key = each.path[-1]
+        if places.get(key) is each and key in values and whole[key] != values[key]:
+            text = f"{text[: each.start]}{key} = {_value(values[key])}{end}{text[each.end :]}"
+    return text
+
+
 def without_table(text: str, path: Sequence[str]) -> str:
     """The text without this table and its tables; as it is if there is none. Raises `Malformed`."""
     parse(text)
@@ -94,12 +116,23 @@ def _statements_of(text: str, path: Sequence[str]) -> list[Statement]:
     wanted, found = tuple(path), []
     for each in statements(text):
         if each.path[: len(wanted)] == wanted:
-            if each.header and each.array:
+            if each.array and len(each.path) == len(wanted):
                 raise Malformed(f"{'.'.join(path)} is a list of tables, which cannot be edited", text, each.start)
             found.append(each)
         elif not each.header and each.path == wanted[: len(each.path)]:
             name = ".".join(each.path)
             raise Malformed(f"{name} is given as one value; give it as tables, such as [{name}.name]", text, each.start)
+    return found
+
+
+def _section(ours: Sequence[Statement], path: tuple[str, ...]) -> list[Statement]:
+    """The header of the table and the statements below it; empty if the table is given in another way."""
+    found: list[Statement] = []
+    for each in ours:
+        if each.header and found:
+            break
+        if found or (each.header and each.path == path):
+            found.append(each)
     return found
 
 
@@ -155,14 +188,22 @@ def _key(text: str) -> tuple[str, ...]:
 
 
 def _rendered(path: Sequence[str], values: Mapping[str, Any], end: str) -> str:
-    name = ".".join(part if _BARE.fullmatch(part) else _value(part) for part in path)
-    lines = [f"[{name}]", *(f"{key} = {_value(value)}" for key, value in values.items())]
+    name = ".".join(map(_name, path))
+    lines = [f"[{name}]", *(f"{_name(key)} = {_value(value)}" for key, value in values.items())]
     return "".join(line + end for line in lines)
 
 
+def _name(key: str) -> str:
+    return key if _BARE.fullmatch(key) else _value(key)
+
+
 def _value(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"{{ {', '.join(f'{_name(key)} = {_value(each)}' for key, each in value.items())} }}"
     if isinstance(value, list):
         return f"[{', '.join(map(_value, value))}]"
+    if isinstance(value, date | time):
+        return value.isoformat()
     # The escapes of JSON are those of TOML, which wants one for DEL as well.
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
