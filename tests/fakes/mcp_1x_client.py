@@ -27,6 +27,9 @@ async def main(plan: dict[str, Any]) -> dict[str, Any]:
         seen["calls"] = [await called(client, *call) for call in plan["calls"]]
         seen["progress"] = await cancelled(client, *plan["endless"])
         seen["after"] = [await called(client, *call) for call in plan["after"]]
+        seen["templates"] = plain(await client.list_resource_templates())["resourceTemplates"]
+        uri = plan["read"].format(id=seen["after"][-1]["structuredContent"]["artifact"])
+        seen["read"] = plain(await client.read_resource(uri))["contents"]
     return seen
 
 

@@ -52,7 +52,9 @@ def python(code: str) -> list[Any]:
 def plan_for(server: Mapping[str, Any], mode: str) -> dict[str, Any]:
     """What a client is to do. `mode` is for those that speak both eras."""
     calls = [python("x = 41"), python("x + 1"), python("1 / 0"), python(_SHOW_PICTURE), ["no-such-tool", {}]]
-    return {"server": server, "mode": mode, "calls": calls, "endless": python(_ENDLESS), "after": [python("x")]}
+    after = [python("x"), python("for n in range(9000): print(n)")]
+    plan = {"server": server, "mode": mode, "calls": calls, "endless": python(_ENDLESS), "after": after}
+    return {**plan, "read": "artifact://{id}?lines=6001-6002"}
 
 
 def over_pipes(interpreter: str) -> dict[str, Any]:
@@ -97,7 +99,8 @@ def check(seen: Mapping[str, Any], protocol: str) -> None:
     assert "There is no tool 'no-such-tool'. Tools: python, notebook, session" in text_of(unknown)
     assert all("running" in told for told in seen["progress"])
     assert "begun" in seen["progress"][-1]
-    (after,) = seen["after"]
+    after, long = seen["after"]
+    _check_resources(seen, long)
     assert re.search(r"\b42\b", text_of(after)), "what the cancelled cell did, and what was before it, is there"
     assert not after.get("isError")
 
@@ -109,6 +112,13 @@ def _check_tools(tools: Sequence[Mapping[str, Any]]) -> None:
         for schema in (tool["inputSchema"], tool["outputSchema"]):
             assert schema["type"] == "object"
             jsonschema.Draft202012Validator.check_schema(schema)
+
+
+def _check_resources(seen: Mapping[str, Any], long: Mapping[str, Any]) -> None:
+    assert [template["name"] for template in seen["templates"]] == ["artifact", "notebook", "variables"]
+    assert "\n6000\n" not in text_of(long), "what was cut is what is read"
+    (content,) = seen["read"]
+    assert content["text"].splitlines() == ["6000", "6001"]
 
 
 def text_of(result: Mapping[str, Any]) -> str:

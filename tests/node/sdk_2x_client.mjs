@@ -48,5 +48,8 @@ for (const call of plan.calls) seen.calls.push(await called(client, call));
 seen.progress = await cancelled(client, plan.endless);
 seen.after = [];
 for (const call of plan.after) seen.after.push(await called(client, call));
+seen.templates = (await client.listResourceTemplates()).resourceTemplates;
+const uri = plan.read.replace("{id}", seen.after.at(-1).structuredContent.artifact);
+seen.read = (await client.readResource({ uri })).contents;
 await client.close();
 process.stdout.write(JSON.stringify(seen));
