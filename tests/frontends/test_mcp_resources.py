@@ -162,6 +162,7 @@ async def test_what_is_not_there_is_told_with_what_is(client: Client) -> None:
     assert (await refusal(client, "artifact://..%2F..%2Fsettings.toml")).message.startswith(
         "artifact:// ID must be numeric, got: ../../settings.toml"
     )
+    assert len((await refusal(client, f"session://{'x' * 100_000}/variables")).message) < 3000
 
 
 @pytest.mark.parametrize(("mode", "code"), [(LEGACY, -32002), (MODERN, -32602)])

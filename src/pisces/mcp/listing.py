@@ -19,7 +19,7 @@ def listed(tool: Tool, *, with_output: bool) -> McpTool:
         name=tool.name,
         description=tool.description,
         input_schema=dict(tool.schema),
-        output_schema=structured_schema() if with_output else None,
+        output_schema=structured_schema(tool.name) if with_output else None,
         annotations=ToolAnnotations.model_validate(hints(tool.name)),
         _meta=_AT_HAND if tool.name == "python" else None,
     )

@@ -23,6 +23,8 @@ from pisces.runtime import Runtime
 
 _NOT_FOUND_BEFORE: Final = -32002
 """By this clients of the handshake era know that a resource is not there; the era after it has no code of its own."""
+_MOST: Final = 2000
+"""Characters of what an error says: it may repeat what it was asked for, however long that is."""
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -42,7 +44,7 @@ class ResourceRequests:
         try:
             return await to_thread.run_sync(listed_resources, names, self._runtime.artifacts, cursor)
         except PiscesError as error:
-            raise MCPError(INVALID_PARAMS, storable(error.explain())) from None
+            raise MCPError(INVALID_PARAMS, _words(error)) from None
 
     async def list_templates(self, ctx: _Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """What addresses there can be."""
@@ -60,9 +62,15 @@ class ResourceRequests:
         except NoSuchResource as error:
             before = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
             code = _NOT_FOUND_BEFORE if before else INVALID_PARAMS
-            raise MCPError(code, storable(error.explain()), {"uri": params.uri[:2000]}) from None
+            raise MCPError(code, _words(error), {"uri": params.uri[:_MOST]}) from None
         except PiscesError as error:
-            raise MCPError(INVALID_PARAMS, storable(error.explain())) from None
+            raise MCPError(INVALID_PARAMS, _words(error)) from None
         except OSError as error:
             raise MCPError(INTERNAL_ERROR, f"It cannot be read: {error.strerror or error}") from None
         return ReadResourceResult(contents=[contents])
+
+
+def _words(error: PiscesError) -> str:
+    words = error.explain()
+    text: str = storable(words if len(words) <= _MOST else f"{words[:_MOST]}[…]")
+    return text

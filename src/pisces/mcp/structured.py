@@ -1,7 +1,7 @@
 """A result as data: short, the same for every tool, with a schema."""
 
 from collections.abc import Mapping
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Any, Final, Literal, get_args
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,13 @@ from pisces.tools.schema import json_schema
 
 _HIDE_CONTENT: Final = ("claude-code", "codex", "opencode")
 """What the programs are called that show their model the data in place of text and pictures, not beside them."""
+
+_WITHOUT_CELLS: Final = frozenset({"session", "read", "write", "edit"})
+_ONLY_CELLS: Final = frozenset({"python", "eval", "bash"})
+_OF_CELLS: Final = ("session", "state", "generation", "cells", "variables", "artifact", "job")
+"""What only a tool that runs cells has to say."""
+_OUTCOMES: Final = ("ok", "error", "refused")
+"""Of a tool that runs none."""
 
 
 class CellLine(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -46,9 +53,13 @@ def wants_structured(program: str) -> bool:
     return not any(name.startswith(each) for each in _HIDE_CONTENT)
 
 
-def structured_schema() -> dict[str, Any]:
-    """The schema of every tool's structured content."""
-    return json_schema(Structured)
+def structured_schema(tool: str) -> dict[str, Any]:
+    """The schema of a tool's structured content: of what all tools have, only what this one can say."""
+    schema = json_schema(Structured)
+    unsaid = _OF_CELLS if tool in _WITHOUT_CELLS else ("details",) if tool in _ONLY_CELLS else ()
+    outcomes = _OUTCOMES if tool in _WITHOUT_CELLS else (*get_args(Outcome), "refused")
+    properties = {name: each for name, each in schema["properties"].items() if name not in unsaid}
+    return {**schema, "properties": {**properties, "outcome": {"enum": list(outcomes)}}}
 
 
 def structured(result: ToolResult) -> dict[str, Any]:

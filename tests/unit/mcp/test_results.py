@@ -42,7 +42,7 @@ async def sent(artifacts: ArtifactStore, result: ToolResult, *, with_data: bool 
     assert len(whole) < WHOLE_BYTES
     assert sum(len(text.encode("utf-8")) for text in texts(made)) <= TEXT_BYTES + NOTES_BYTES
     if with_data:
-        jsonschema.validate(json.loads(whole)["structuredContent"], structured_schema())
+        jsonschema.validate(json.loads(whole)["structuredContent"], structured_schema("notebook"))
         assert made.structured_content is not None
         assert made.structured_content["text"] == "\n\n".join(texts(made))
     return made
