@@ -80,7 +80,7 @@ def _installation(client: str, surroundings: Surroundings, *, project: bool, cwd
 def _make(change: Change, found: Installation, *, yes: bool, dry_run: bool) -> bool:
     """Show the change, and make it if that is wanted; whether it was made."""
     click.echo(f"{found.client.title}: {change.path}")
-    click.echo(change.diff(), nl=False)
+    click.echo(_showable(change.diff()), nl=False)
     if dry_run:
         click.echo("Nothing was written.")
         return False
@@ -89,6 +89,12 @@ def _make(change: Change, found: Installation, *, yes: bool, dry_run: bool) -> b
     backup = change.apply(private=found.scope == "user")
     click.echo(f"Written.{'' if backup is None else f' As it was, it is in {backup}'}")
     return True
+
+
+def _showable(text: str) -> str:
+    """The text with what this terminal cannot show replaced: that is no reason to stop."""
+    encoding = sys.stdout.encoding or "utf-8"
+    return text.encode(encoding, "replace").decode(encoding)
 
 
 def _agreed() -> bool:

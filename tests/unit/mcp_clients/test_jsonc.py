@@ -117,6 +117,18 @@ def test_the_layout_of_the_file_is_followed(text: str, wanted: str | None) -> No
     assert with_member(text, ("s", "p"), 1) == wanted
 
 
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ('{"s": {"a": 2, // two\n"p": 1}}', '{"s": {"a": 2 // two\n}}'),
+        ('{"s": { // none\n"p": 1, "a": 2}}', '{"s": { // none\n "a": 2}}'),
+    ],
+    ids=["last", "first"],
+)
+def test_what_follows_a_member_that_is_removed_does_not_become_part_of_a_comment(text: str, wanted: str) -> None:
+    assert without_member(text, ("s", "p")) == wanted
+
+
 def test_of_two_members_of_one_name_the_last_counts_and_both_are_removed() -> None:
     text = '{"s": {"p": 1, "p": 2}}'
     assert value_of(with_member(text, ("s", "p"), 3)) == {"s": {"p": 3}}
