@@ -1,6 +1,8 @@
 """A client of `pisces mcp` that puts its lines together itself: for what no SDK would send, and to see each answer."""
 
 import json
+import os
+import select
 import subprocess
 import tempfile
 import threading
@@ -10,12 +12,16 @@ from contextlib import contextmanager
 from typing import Any, Final, Literal, Self
 
 import psutil
+import pytest
 
 from tests.fakes.drive import PATIENCE
 from tests.frontends.command import Command
 
 Era = Literal["handshake", "modern"]
 ERAS: Final[tuple[Era, ...]] = ("handshake", "modern")
+EACH_ERA: Final = ["handshake", pytest.param("modern", marks=pytest.mark.heavy)]
+"""Parameters of a test that `make test` runs in one era and `make test-heavy` in the other."""
+_NO_ROOM: Final = 3.0
 _KEY: Final = "io.modelcontextprotocol/"
 
 
@@ -37,13 +43,21 @@ class Wire:
     def open(self, *, reading: bool = True) -> Self:
         """Begin to read, and shake hands if that is how this client speaks."""
         if reading:
-            self._reader.start()
+            self.read_on()
         if self.era == "handshake":
-            info = {"name": self._name, "version": "1"}
-            params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
-            self.send({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params})
-            self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+            self.shake_hands()
         return self
+
+    def shake_hands(self) -> None:
+        """Send what begins a connection of the protocol as it was."""
+        info = {"name": self._name, "version": "1"}
+        params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": info}
+        self.send({"jsonrpc": "2.0", "id": "init", "method": "initialize", "params": params})
+        self.send({"jsonrpc": "2.0", "method": "notifications/initialized"})
+
+    def read_on(self) -> None:
+        """Begin to read, after all."""
+        self._reader.start()
 
     def send(self, message: Any) -> None:
         """One message, as a line."""
@@ -54,6 +68,20 @@ class Wire:
         assert self.process.stdin is not None
         self.process.stdin.write(data)
         self.process.stdin.flush()
+
+    def send_while_there_is_room(self, data: bytes, *, at_most: int) -> int:
+        """The same bytes again and again, until the server has taken none for a while; how many times."""
+        assert self.process.stdin is not None
+        pipe = self.process.stdin.fileno()
+        os.set_blocking(pipe, False)
+        left = b""
+        for times in range(at_most):
+            left += data
+            while left:
+                if not select.select([], [pipe], [], _NO_ROOM)[1]:
+                    return times
+                left = left[os.write(pipe, left[: select.PIPE_BUF]) :]
+        return at_most
 
     def request(self, method: str, params: Mapping[str, Any] | None = None, *, number: Any = None, **meta: Any) -> Any:
         """Send a request; its id."""

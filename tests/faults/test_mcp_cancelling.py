@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.fakes.drive import eventually
-from tests.fakes.mcp_wire import ERAS, Era, Wire, text_of, wired
+from tests.fakes.mcp_wire import EACH_ERA, Era, Wire, text_of, wired
 from tests.frontends.command import Command
 
 GRACE = 0.5
@@ -30,7 +30,7 @@ def pisces(plain_python: str, monkeypatch: pytest.MonkeyPatch) -> Command:
     return Command(plain_python)
 
 
-@pytest.fixture(params=ERAS)
+@pytest.fixture(params=EACH_ERA)
 def wire(request: pytest.FixtureRequest, pisces: Command, tmp_path: Path) -> Iterator[Wire]:
     """A client of each era, whose session has an `x`."""
     with wired(pisces, "--cwd", str(tmp_path), era=request.param) as wire:
@@ -89,7 +89,7 @@ async def test_a_call_that_is_cancelled_while_it_waits_never_runs(wire: Wire, tm
     assert waiting not in answered(wire)
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", EACH_ERA)
 def test_a_call_that_is_cancelled_while_its_kernel_starts_leaves_none_behind(
     pisces: Command, tmp_path: Path, era: Era
 ) -> None:

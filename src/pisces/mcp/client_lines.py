@@ -8,6 +8,8 @@ from typing import Final, Protocol
 
 _LONGEST: Final = 64 * 1024 * 1024
 """More than that in one message is no call, and would be held in memory whole."""
+_AT_A_TIME: Final = 256 * 1024
+"""Twice that is taken from the pipe before anybody asks for it."""
 _MOST_LINES: Final = 4000
 _MOST_BYTES: Final = 16 * 1024 * 1024
 """How much is taken of a client that does not take its answers: they are kept until it does."""
@@ -41,7 +43,7 @@ class ClientLines:
     @staticmethod
     def reader() -> asyncio.StreamReader:
         """What is to be filled with what the client sends."""
-        return asyncio.StreamReader(limit=_LONGEST, loop=asyncio.get_running_loop())
+        return asyncio.StreamReader(limit=_AT_A_TIME, loop=asyncio.get_running_loop())
 
     async def __aiter__(self) -> AsyncIterator[str]:
         lines = size = 0
@@ -53,27 +55,35 @@ class ClientLines:
 
     async def _line(self) -> bytes:
         while True:
-            try:
-                return await self._reader.readuntil()
-            except asyncio.IncompleteReadError as ended:
-                return ended.partial
-            except asyncio.LimitOverrunError:
-                await self._refuse(*await self._skip())
+            piece, whole = await self._piece()
+            line = piece if whole else await self._rest(piece)
+            if line is not None:
+                return line
 
-    async def _skip(self) -> tuple[bytes, bytes]:
-        """Leave out the rest of the line; how it began and how it ended."""
-        first = last = b""
-        while True:
-            try:
-                piece, whole = await self._reader.readuntil(), True
-            except asyncio.LimitOverrunError as longer:
-                piece, whole = await self._reader.readexactly(longer.consumed), False
-            except asyncio.IncompleteReadError as ended:
-                piece, whole = ended.partial, True
-            first = first or piece[:_EDGE]
-            last = (last + piece[-_EDGE:])[-_EDGE:]
-            if whole:
-                return first, last
+    async def _piece(self) -> tuple[bytes, bool]:
+        """A line, or as much of it as is read at a time; whether it is all of it, or the rest."""
+        try:
+            return await self._reader.readuntil(), True
+        except asyncio.LimitOverrunError as longer:
+            return await self._reader.readexactly(longer.consumed), False
+        except asyncio.IncompleteReadError as ended:
+            return ended.partial, True
+
+    async def _rest(self, first: bytes) -> bytes | None:
+        """A long line. None for one that is too long, of which no more than its edges are kept."""
+        held, last, size, whole = bytearray(first), first, len(first), False
+        while not whole:
+            piece, whole = await self._piece()
+            size += len(piece)
+            last = (last[-_EDGE:] + piece)[-_EDGE:]
+            if size <= _LONGEST:
+                held += piece
+            else:
+                del held[_EDGE:]
+        if size <= _LONGEST:
+            return bytes(held)
+        await self._refuse(bytes(held), last)
+        return None
 
     async def _refuse(self, first: bytes, last: bytes) -> None:
         number = id_of(first + b"..." + last)
