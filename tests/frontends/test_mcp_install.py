@@ -155,6 +155,25 @@ def test_wrong_use_is_refused(arguments: tuple[str, ...], says: str, pisces: Com
     assert [name for name in os.listdir(own_home) if name != ".pisces"] == []
 
 
+@pytest.mark.parametrize("arguments", [["mcp"], ["mcp", "install", "zed", "--yes"]], ids=["serve", "install"])
+def test_without_the_sdk_it_is_said_how_to_get_it(arguments: list[str], own_home: Path) -> None:
+    # An environment without it would have to be made; this is what Python does with a name that it cannot import.
+    code = "import sys; sys.modules['mcp_types'] = None; from pisces.cli.main import main; sys.exit(main(sys.argv[1:]))"
+    done = subprocess.run(
+        [sys.executable, "-c", code, *arguments],
+        env={**os.environ, "PYTHONPATH": str(ROOT / "src")},
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        encoding="utf-8",
+        timeout=PATIENCE,
+        check=False,
+    )
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith("Error: The MCP SDK is not in the environment of Pisces.\nInstall it: ")
+    assert not (own_home / ".config").exists()
+
+
 def test_a_pisces_that_no_client_could_start_is_not_installed(own_home: Path, tmp_path: Path) -> None:
     shutil.copytree(ROOT / "src" / "pisces", tmp_path / "pisces", ignore=shutil.ignore_patterns("__pycache__"))
     done = subprocess.run(

@@ -40,7 +40,9 @@ def mcp(
         _refuse_options(ctx, ctx.invoked_subcommand)
         return None
     from pisces.mcp.options import ServerOptions, chosen_tools
+    from pisces.mcp.sdk import require_sdk
 
+    require_sdk()
     options = ServerOptions(tools=chosen_tools(tools), structured=structured)  # type: ignore[arg-type]  # as click saw
     if over_http:
         return _serve_over_http(cwd, options, **http)

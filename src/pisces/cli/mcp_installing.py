@@ -15,6 +15,7 @@ from pisces.mcp.clients.installation import Installation
 from pisces.mcp.clients.launch import launch_command, variables_of
 from pisces.mcp.clients.trial import Trial, try_out
 from pisces.mcp.options import chosen_tools
+from pisces.mcp.sdk import require_sdk
 
 _FAILED = 1
 
@@ -30,6 +31,7 @@ def install_into(
     no_test: bool,
 ) -> int:
     """Install and try; the exit code. Raises `InvalidCall`, `FileError`, and `PiscesError` if it does not work."""
+    require_sdk()
     chosen_tools(tools)
     surroundings = Surroundings.here()
     found = _installation(client, surroundings, project=project, cwd=cwd)

@@ -15,6 +15,8 @@ from pisces.errors import PiscesError
 PATIENCE: Final = 60.0
 """Seconds in which the first result has to be there: clients wait no longer for a server to start."""
 _CODE: Final = "import platform; print('pisces runs', platform.python_version())"
+_SESSION: Final = "install-check"
+"""Not the one in which the client works."""
 _MARK: Final = "pisces runs "
 _SAID: Final = 2000
 
@@ -64,7 +66,7 @@ async def _run(command: Sequence[str], env: Mapping[str, str], cwd: Path, said: 
         tools = tuple(tool.name for tool in (await client.list_tools()).tools)
         if "python" not in tools:
             return Trial(None, time.monotonic() - begun, tools)
-        result = await client.call_tool("python", {"cells": [{"code": _CODE}]})
+        result = await client.call_tool("python", {"cells": [{"code": _CODE}], "session": _SESSION})
         seconds = time.monotonic() - begun
         text = "\n".join(each.text for each in result.content if isinstance(each, TextContent))
     return Trial(_version(text, failed=bool(result.is_error)), seconds, tools)
