@@ -25,7 +25,7 @@ async def main(plan: dict[str, Any]) -> dict[str, Any]:
         seen["tools"] = plain(await client.list_tools())["tools"]
         seen["pinged"] = plain(await client.send_ping()) == {}
         seen["calls"] = [await called(client, *call) for call in plan["calls"]]
-        seen["progress"] = await cancelled(client, *plan["endless"])
+        seen["progress"] = await cancelled(client, plan["until"], *plan["endless"])
         seen["after"] = [await called(client, *call) for call in plan["after"]]
         seen["templates"] = plain(await client.list_resource_templates())["resourceTemplates"]
         uri = plan["read"].format(id=seen["after"][-1]["structuredContent"]["artifact"])
@@ -55,8 +55,8 @@ async def called(client: Any, tool: str, arguments: dict[str, Any]) -> Any:
         return {"protocolError": error.error.message}
 
 
-async def cancelled(client: Any, tool: str, arguments: dict[str, Any]) -> list[str]:
-    """Make a call, and give it up when its progress has been told twice; what was told.
+async def cancelled(client: Any, until: str, tool: str, arguments: dict[str, Any]) -> list[str]:
+    """Make a call, and give it up when progress has been told twice, and that far; what was told.
 
     This SDK has nothing that says so to the server: whoever gives up a call sends the notification themselves.
     """
@@ -66,7 +66,7 @@ async def cancelled(client: Any, tool: str, arguments: dict[str, Any]) -> list[s
 
         async def progress(_done: float, _total: float | None, message: str | None) -> None:
             told.append(message or "")
-            if len(told) == 2:
+            if len(told) >= 2 and until in told[-1]:
                 scope.cancel()
 
         await client.call_tool(tool, arguments, progress_callback=progress)

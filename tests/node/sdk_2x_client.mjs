@@ -21,13 +21,13 @@ async function called(client, [name, args]) {
   }
 }
 
-// Make a call, and give it up when its progress has been told twice; what was told.
+// Make a call, and give it up when progress has been told twice, and that far; what was told.
 async function cancelled(client, [name, args]) {
   const told = [];
   const giveUp = new AbortController();
   const onprogress = ({ message }) => {
     told.push(message ?? "");
-    if (told.length === 2) giveUp.abort();
+    if (told.length >= 2 && told.at(-1).includes(plan.until)) giveUp.abort();
   };
   try {
     await client.callTool({ name, arguments: args }, { onprogress, signal: giveUp.signal });
