@@ -108,11 +108,11 @@ def test_a_project_gets_a_configuration_of_its_own(name: str, tmp_path: Path) ->
     found = made(name, tmp_path, "project")
     assert found.path == tmp_path / "project" / PROJECT[name]
     entry = entry_of(found, tmp_path)
-    # Cursor does not say where it starts servers, and puts the folder in for this.
-    further = ["--cwd", "${workspaceFolder}"] if name == "cursor" else []
-    assert entry["args"] == [*LAUNCH[1:], *further]
-    if further:
-        assert found.command(entry) == [*LAUNCH, "--cwd", str(tmp_path / "project")]
+    # Cursor does not say where it starts servers, and puts the folder in for this. Zed starts them in / at times.
+    project = str(tmp_path / "project")
+    folders = {"cursor": ["--cwd", "${workspaceFolder}"], "zed": ["--cwd", project]}
+    assert entry["args"] == [*LAUNCH[1:], *folders.get(name, [])]
+    assert found.command(entry) == [*LAUNCH, *(["--cwd", project] if name in folders else [])]
 
 
 @pytest.mark.parametrize("name", sorted(CLIENTS.keys() - PROJECT))

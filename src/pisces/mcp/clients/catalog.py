@@ -67,6 +67,8 @@ class Client(msgspec.Struct, frozen=True, kw_only=True):
     """Whether it starts servers without a folder to work in: ours then gets the home."""
     project_variable: str | None = None
     """What it replaces by the folder of a project, where it does not say in which folder it starts servers."""
+    strays: bool = False
+    """Whether it starts the servers of a project in another folder at times: ours then gets the folder by name."""
     then: str = ""
     """What a person has to do for it to notice."""
 
@@ -109,7 +111,7 @@ _ALL: Final = (
         user_file=_claude_code,
         project_file=".mcp.json",
         before={"type": "stdio"},
-        then="Start Claude Code anew; `/mcp` lists its servers.",
+        then="Start Claude Code anew; `/mcp` lists its servers. It asks before it uses those of a project.",
     ),
     Client(
         name="claude-desktop",
@@ -166,6 +168,7 @@ _ALL: Final = (
         user_file=_zed,
         project_file=".zed/settings.json",
         holder="context_servers",
+        strays=True,
         # In seconds, and no more than this is heeded.
         after={"timeout": 600},
         then="Zed notices by itself; the settings of its agent panel list the servers.",

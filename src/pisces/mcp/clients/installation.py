@@ -40,7 +40,7 @@ class Installation(msgspec.Struct, frozen=True):
         if cwd is None and self.client.has_no_project:
             cwd = str(home)
         if cwd is None and self.scope == "project":
-            cwd = self.client.project_variable
+            cwd = str(self.project) if self.client.strays else self.client.project_variable
         return self.client.entry(launch[0], [*launch[1:], *server_arguments(tools=tools, cwd=cwd)])
 
     def install(self, entry: Mapping[str, Any]) -> Change:
