@@ -37,6 +37,7 @@ class Limited:
 
     async def content(self, *, with_data: bool) -> tuple[list[Block], list[str]]:
         """What the client gets, and what is to be said of what it does not get."""
+        await self._keep_unshown()
         await self._bound_texts()
         texts = [block.text for block in self._content if isinstance(block, TextBlock)]
         text_size = sum(wire_size(text) for text in texts) * (2 if with_data else 1)
@@ -44,6 +45,14 @@ class Limited:
         await self._bound_pictures(min(PICTURE_CHARACTERS, room))
         self._tell_of_drawings()
         return [block for block in self._content if block is not None], self._notes
+
+    async def _keep_unshown(self) -> None:
+        """Pictures that the tool could not make small enough, and has put a text for."""
+        for image, block in zip(self._came(), self._content[1:], strict=False):
+            if isinstance(block, TextBlock) and image.data:
+                kept = await self._keeping.picture(self._session, self._tool, image.data, image.mime_type)
+                where = kept.trouble or f"artifact {kept.id} (in {kept.folder})"
+                self._notes.append(f"A picture that cannot be shown: {where}")
 
     async def _bound_texts(self) -> None:
         places = [i for i, block in enumerate(self._content) if isinstance(block, TextBlock)]
@@ -97,11 +106,13 @@ class Limited:
 
     def _as_it_came(self, place: int, block: ImageBlock) -> tuple[str, str]:
         """The picture before it was scaled for a model, where that is known: tools put pictures after their text."""
-        came = [] if self._run is None else [image for image in self._run.images if image.mime_type != SVG]
+        came = self._came()
         if 1 <= place <= len(came):
-            original: ImageOutput = came[place - 1]
-            return original.data, original.mime_type
+            return came[place - 1].data, came[place - 1].mime_type
         return block.data, block.mime_type
+
+    def _came(self) -> list[ImageOutput]:
+        return [] if self._run is None else [image for image in self._run.images if image.mime_type != SVG]
 
     def _where(self, kept: dict[int, Kept]) -> list[str]:
         """Where pictures are: by number, since they are read one by one."""

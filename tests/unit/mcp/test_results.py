@@ -139,6 +139,20 @@ async def test_pictures_beyond_what_a_model_looks_at_are_left_out_and_kept(artif
     assert made.structured_content["images"] == 8
 
 
+async def test_a_picture_that_cannot_be_shown_is_kept(artifacts: ArtifactStore) -> None:
+    raw = png(30_000, 2_000)
+    block = for_model(encoded(raw), PNG)
+    assert isinstance(block, TextBlock)
+    assert "too many" in block.text
+    result = ToolResult(
+        content=[TextBlock("(no text output)"), block], details=Details(images=[ImageOutput(PNG, encoded(raw), 0)])
+    )
+    made = await sent(artifacts, result)
+    assert texts(made)[1] == block.text
+    assert texts(made)[2].startswith("[A picture that cannot be shown: artifact 1 (in ")
+    assert artifacts.path("1").read_bytes() == raw
+
+
 async def test_a_drawing_that_is_only_kept_is_told(artifacts: ArtifactStore) -> None:
     number = artifacts.add_bytes("default", "python", b"<svg/>", extension="svg")
     drawing = ImageOutput(SVG, "", 0, artifact_id=number)
