@@ -26,10 +26,15 @@ def with_member(text: str, path: Sequence[str], value: Any) -> str:
 
 
 def with_members(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:
-    """The text with these members in the object at the path; what else is in it stays. Raises `Malformed`."""
+    """The text with these members in the object at the path, which has to be there; what else is in it stays.
+
+    Raises `Malformed`.
+    """
+    found = _find(text, path)
+    assert found is not None
+    present = found[0].value[path[-1]]
     for key, value in values.items():
-        found = _find(text, (*path, key))
-        if found is None or found[0].value[key] != value:
+        if key not in present or present[key] != value:
             text = with_member(text, (*path, key), value)
     return text
 
