@@ -44,6 +44,14 @@ def test_an_official_client_gets_all_it_should_over_pipes(name: str, plain_pytho
     check(seen_by(client.command(), plan_for(over_pipes(plain_python), client.mode)), client.protocol)
 
 
+async def test_a_client_of_the_version_before_gets_all_it_should_over_http(plain_python: str) -> None:
+    client = CLIENTS["1.x"]
+    async with server_process(plain_python) as running:
+        plan = plan_for(over_http(running.site), client.mode)
+        check(await anyio.to_thread.run_sync(seen_by, client.command(), plan), client.protocol)
+
+
+@pytest.mark.heavy
 async def test_the_official_clients_get_all_they_should_over_http_from_one_server_at_once(plain_python: str) -> None:
     seen: dict[str, dict[str, Any]] = {}
 
