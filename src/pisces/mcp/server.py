@@ -77,7 +77,9 @@ class _Handlers:
         if params.name not in self._tools:
             return error_result(f"There is no tool {params.name!r}. Tools: {', '.join(self._tools)}")
         hung_up = None if ctx.request is None else ctx.request.scope.get(HUNG_UP)
-        return await self._calls.call(params.name, params.arguments or {}, peer, ctx.session.report_progress, hung_up)
+        wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
+        report = ctx.session.report_progress if wants_progress else None
+        return await self._calls.call(params.name, params.arguments or {}, peer, report, hung_up)
 
 
 def _program(ctx: _Context) -> str:
