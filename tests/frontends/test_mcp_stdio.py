@@ -1,6 +1,7 @@
 """`pisces mcp` at the end of two pipes, with the official client: what results look like, and which tools there are."""
 
 import os
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -8,7 +9,7 @@ import pytest
 from mcp_types import CallToolResult, ImageContent
 
 from tests.fakes.mcp_clients import LEGACY, MODERN, call, pisces_mcp, python, text_of
-from tests.fakes.mcp_wire import wired
+from tests.fakes.mcp_wire import EACH_ERA, Era, wired
 from tests.frontends.command import Command
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
@@ -125,3 +126,23 @@ def test_a_python_that_cannot_be_had_is_told_with_the_call_and_used_once_it_is_t
     assert refused["isError"]
     assert refused["content"][0]["text"].startswith(f"Error: The interpreter of `python.interpreter` ({missing}) does")
     assert (mended["isError"], mended["content"][0]["text"]) == (False, "2")
+
+
+@pytest.mark.parametrize("era", EACH_ERA)
+def test_a_silent_cell_is_told_of_all_the_time_with_its_last_lines_to_whoever_asked(
+    pisces: Command, tmp_path: Path, era: Era
+) -> None:
+    waits = "import os\nfor n in range(9): print(n)\nwhile not os.path.exists('go'): pass"
+    with wired(pisces, "--cwd", str(tmp_path), era=era) as wire:
+        number = wire.python(waits, meta={"progressToken": "mine"})
+        unasked = wire.python("1")
+        wire.until(lambda: len(wire.progress()) >= 4)
+        (tmp_path / "go").touch()
+        assert not wire.result(number)["isError"]
+        assert not wire.result(unasked)["isError"]
+        moments = [when for when, each in zip(wire.times, wire.received, strict=True) if "method" in each]
+    told = wire.progress()
+    assert {each["progressToken"] for each in told} == {"mine"}
+    assert max(later - before for before, later in pairwise(moments)) < 10  # They come every two seconds.
+    assert all(later["progress"] > before["progress"] for before, later in pairwise(told))
+    assert told[-1]["message"].split("\n")[1:] == ["4", "5", "6", "7", "8"]

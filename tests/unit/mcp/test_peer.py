@@ -1,0 +1,48 @@
+"""Whose sessions a request means. The request is made up: only the few things that are read of it are there."""
+
+from types import SimpleNamespace
+from typing import Any
+
+import pytest
+
+from pisces.errors import InvalidCall
+from pisces.mcp.peer import Peer, owner_of_connection, peer_of
+
+
+def peer(program: str | None = "agent", headers: dict[str, str] | None = None) -> Peer:
+    """The client of a request, over HTTP if it has headers."""
+    known = None if program is None else SimpleNamespace(client_info=SimpleNamespace(name=program))
+    request = None if headers is None else SimpleNamespace(headers=headers)
+    made: Any = SimpleNamespace(session=SimpleNamespace(client_params=known), request=request)
+    return peer_of(made)
+
+
+def test_over_pipes_there_is_one_client_and_its_session_is_the_default() -> None:
+    assert peer("claude-code") == Peer("mcp", "default", "claude-code", stays=True)
+    assert peer(None) == Peer("mcp", "default", "", stays=True)
+
+
+def test_a_client_that_shook_hands_is_its_connection() -> None:
+    one = peer("Some Agent", {"mcp-session-id": "0123456789abcdef"})
+    other = peer("Some Agent", {"mcp-session-id": "ffff456789abcdef"})
+    assert one == Peer(owner_of_connection("0123456789abcdef"), "Some-Agent-01234567", "Some Agent", stays=False)
+    assert (other.owner, other.default_session) != (one.owner, one.default_session)
+
+
+def test_a_client_without_a_connection_is_its_name() -> None:
+    assert peer("agent", {}) == peer("agent", {})
+    assert peer("agent", {}).owner != peer("other", {}).owner
+    assert peer(None, {}).default_session == peer("§§", {}).default_session == "client"
+    assert len(peer("x" * 1000, {}).default_session) == 64
+
+
+def test_a_client_that_says_which_one_it_is_is_that_one_however_it_connects() -> None:
+    given = {"pisces-client": "mine"}
+    assert peer("agent", given) == Peer("mcp mine", "mine", "agent", stays=False)
+    assert peer("agent", {**given, "mcp-session-id": "0123"}).owner == "mcp mine"
+
+
+@pytest.mark.parametrize("name", ["", "client agent", "a/b", "../up", "x" * 65, "ä", "a\n"])
+def test_a_name_that_could_be_taken_for_another_is_refused(name: str) -> None:
+    with pytest.raises(InvalidCall, match="Wrong value of the header Pisces-Client"):
+        peer("agent", {"pisces-client": name})
