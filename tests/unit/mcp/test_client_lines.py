@@ -36,6 +36,7 @@ def answers() -> Answers:
 async def lines_of(data: bytes, answers: Answers, *, at_a_time: int = 10) -> list[str]:
     """All lines of what comes in small pieces."""
     reader = ClientLines.reader()
+    lines: list[str] = []
 
     async def send() -> None:
         for start in range(0, len(data), at_a_time):
@@ -45,7 +46,8 @@ async def lines_of(data: bytes, answers: Answers, *, at_a_time: int = 10) -> lis
 
     async with anyio.create_task_group() as group:
         group.start_soon(send)
-        return [line async for line in ClientLines(reader, answers)]
+        lines += [line async for line in ClientLines(reader, answers)]
+    return lines
 
 
 async def test_lines_come_whole_however_they_were_sent(answers: Answers) -> None:
