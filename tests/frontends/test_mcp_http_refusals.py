@@ -25,18 +25,18 @@ def forged(site: Site, **headers: str | None) -> dict[str, str]:
 
 
 FORGERIES: dict[str, tuple[str, dict[str, str | None], int]] = {
-    "no token": ("", {"authorization": None}, 401),
-    "a wrong token": ("", {"authorization": "Bearer not-the-token-of-the-tests"}, 401),
-    "the token in the query": (f"?token={TOKEN}&access_token={TOKEN}", {"authorization": None}, 401),
-    "the token as a password": ("", {"authorization": f"Basic {TOKEN}"}, 401),
-    "a name that leads here": ("", {"host": "rebind.test"}, 403),
-    "a name that leads here, with the port": ("", {"host": "rebind.test:PORT"}, 403),
-    "our address without the port": ("", {"host": "127.0.0.1"}, 403),
-    "a page of elsewhere": ("", {"origin": "https://rebind.test"}, 403),
-    "a page of this machine": ("", {"origin": "http://127.0.0.1:3000"}, 403),
-    "a page in a sandbox": ("", {"origin": "null"}, 403),
-    "a form": ("", {"content-type": "text/plain"}, 415),
-    "no type": ("", {"content-type": None}, 415),
+    "no-token": ("", {"authorization": None}, 401),
+    "a-wrong-token": ("", {"authorization": "Bearer not-the-token-of-the-tests"}, 401),
+    "the-token-in-the-query": (f"?token={TOKEN}&access_token={TOKEN}", {"authorization": None}, 401),
+    "the-token-as-a-password": ("", {"authorization": f"Basic {TOKEN}"}, 401),
+    "a-name-that-leads-here": ("", {"host": "rebind.test"}, 403),
+    "a-name-that-leads-here-with-the-port": ("", {"host": "rebind.test:PORT"}, 403),
+    "our-address-without-the-port": ("", {"host": "127.0.0.1"}, 403),
+    "a-page-of-elsewhere": ("", {"origin": "https://rebind.test"}, 403),
+    "a-page-of-this-machine": ("", {"origin": "http://127.0.0.1:3000"}, 403),
+    "a-page-in-a-sandbox": ("", {"origin": "null"}, 403),
+    "a-form": ("", {"content-type": "text/plain"}, 415),
+    "no-type": ("", {"content-type": None}, 415),
 }
 
 
