@@ -86,7 +86,7 @@ def test_a_project_gets_its_own_file_and_the_options_are_passed_on(
     done = pisces("mcp", "install", "claude-code", *options)
     assert done.returncode == 0, done.stderr
     written = json.loads((tmp_path / ".mcp.json").read_text(encoding="utf-8"))
-    entry = {"type": "stdio", "command": LAUNCH[0], "args": [*LAUNCH[1:], "--tools", "+bash"]}
+    entry = {"type": "stdio", "command": LAUNCH[0], "args": [*LAUNCH[1:], "--tools", "+bash"], "alwaysLoad": True}
     assert written == {"mcpServers": {"pisces": entry}}
     assert not (own_home / ".claude.json").exists()
 

@@ -19,7 +19,7 @@ COMMAND: dict[str, Any] = {"command": LAUNCH[0], "args": LAUNCH[1:]}
 STDIO = {"type": "stdio", **COMMAND}
 
 ENTRIES: dict[str, Any] = {
-    "claude-code": STDIO,
+    "claude-code": {**STDIO, "alwaysLoad": True},
     "claude-desktop": {**COMMAND, "args": [*LAUNCH[1:], "--cwd", "HOME"]},
     "codex": {**COMMAND, "startup_timeout_sec": 60, "tool_timeout_sec": 660},
     "cursor": STDIO,

@@ -111,6 +111,8 @@ _ALL: Final = (
         user_file=_claude_code,
         project_file=".mcp.json",
         before={"type": "stdio"},
+        # It waits for the server before its first turn, and keeps no tool back until somebody searches for it.
+        after={"alwaysLoad": True},
         then="Start Claude Code anew; `/mcp` lists its servers. It asks before it uses those of a project.",
     ),
     Client(
