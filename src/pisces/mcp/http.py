@@ -2,11 +2,11 @@
 
 from collections.abc import Callable
 from contextlib import AsyncExitStack
-from importlib import import_module
 
 import anyio
 
 from pisces.mcp.http_endpoint import Listening
+from pisces.mcp.loading import load
 from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.runtime import Runtime
 
@@ -24,7 +24,7 @@ async def serve_http(
         group = await ending.enter_async_context(anyio.create_task_group())
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
-        await anyio.to_thread.run_sync(import_module, "pisces.mcp.http_server")
+        await load("pisces.mcp.http_server")
         from pisces.mcp.http_server import serve
 
         await serve(runtime, options, listening, ready)

@@ -2,11 +2,11 @@
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from importlib import import_module
 from typing import Final
 
 import anyio
 
+from pisces.mcp.loading import load
 from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.mcp.standard_streams import StandardStreams
 from pisces.runtime import Runtime
@@ -24,7 +24,7 @@ async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
         group = await ending.enter_async_context(anyio.create_task_group())
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
-        await anyio.to_thread.run_sync(import_module, "pisces.mcp.server")
+        await load("pisces.mcp.server")
         from pisces.mcp.messages import messages
         from pisces.mcp.server import make_server
 
