@@ -1,5 +1,6 @@
 """A web page in a real browser, beside a server on the same machine: nothing of what it tries reaches a cell."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,11 @@ from tests.fakes.hostile_site import PAGE_ADDRESS, REBOUND, hostile_site, visit
 from tests.fakes.mcp_http import Site, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on
 
-pytestmark = [pytest.mark.heavy, pytest.mark.timeout(300)]
+pytestmark = [
+    pytest.mark.heavy,
+    pytest.mark.timeout(300),
+    pytest.mark.skipif(sys.platform != "linux", reason=f"only Linux has the address {PAGE_ADDRESS} without being told"),
+]
 
 SIMPLE = {"simple post", "simple get", "image", "form"}
 """What a page may send anywhere, without reading the answer."""
