@@ -99,7 +99,7 @@ def test_a_request_with_odd_parameters_or_a_huge_id_is_answered(wire: Wire) -> N
 
 
 @pytest.mark.parametrize("last", [False, True], ids=["id-first", "id-last"])
-def test_a_message_of_100_megabytes_is_refused_by_its_id_and_not_kept(wire: Wire, last: bool) -> None:
+def test_a_message_of_100_megabytes_is_refused_by_its_id(wire: Wire, last: bool) -> None:
     number, rest = '"id":"big"', '"method":"tools/call","params":{"text":"'
     begin = f"{{{rest}" if last else f'{{"jsonrpc":"2.0",{number},{rest}'
     end = f'"}},"jsonrpc":"2.0",{number}}}\n' if last else '"}}\n'

@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+import tracemalloc
 from typing import Any
 
 import anyio
@@ -91,6 +92,31 @@ async def test_a_line_that_is_too_long_is_refused_by_its_id_and_the_next_is_read
     assert answer.endswith("\n")
     assert json.loads(answer)["id"] == number
     assert json.loads(answer)["error"]["code"] == -32600
+
+
+async def test_of_a_line_without_end_no_more_is_held_than_a_line_may_have(
+    answers: Answers, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(client_lines, "_AT_A_TIME", 10_000)
+    monkeypatch.setattr(client_lines, "_LONGEST", 100_000)
+    piece = b"x" * 100_000
+    reader = ClientLines.reader()
+
+    async def send() -> None:
+        for _ in range(200):
+            reader.feed_data(piece)
+            await anyio.wait_all_tasks_blocked()
+        reader.feed_eof()
+
+    tracemalloc.start()
+    try:
+        async with anyio.create_task_group() as group:
+            group.start_soon(send)
+            assert [line async for line in ClientLines(reader, answers)] == []
+        held = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert held < 20 * len(piece)
 
 
 async def test_of_a_client_that_takes_no_answers_only_so_much_is_read(
