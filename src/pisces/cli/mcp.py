@@ -12,7 +12,12 @@ if TYPE_CHECKING:
 
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to any MCP client.")
-@click.option("--tools", metavar="NAMES", multiple=True, help="Which tools: python,notebook,session unless given.")
+@click.option(
+    "--tools",
+    metavar="NAMES",
+    multiple=True,
+    help="Which tools: python,notebook,session unless given; +bash adds one to these, all is every one.",
+)
 @click.option("--cwd", metavar="DIR", help="The folder to work in, and whose settings and .venv count.")
 @click.option(
     "--structured",

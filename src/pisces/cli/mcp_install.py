@@ -13,7 +13,7 @@ _dry_run = click.option("--dry-run", is_flag=True, help="Show the change only.")
 
 
 @click.command(short_help="Put Pisces into the configuration of an MCP client, and try it.")
-@click.argument("client", type=_CLIENT)
+@click.argument("client", metavar="CLIENT", type=_CLIENT)
 @_project
 @click.option("--tools", metavar="NAMES", multiple=True, help="Which tools, as for `pisces mcp`: +bash adds one.")
 @click.option(
@@ -40,7 +40,7 @@ def install(client: str, **options: Any) -> int:
 
 
 @click.command(short_help="Take Pisces out of the configuration of an MCP client.")
-@click.argument("client", type=_CLIENT)
+@click.argument("client", metavar="CLIENT", type=_CLIENT)
 @_project
 @click.option("--cwd", metavar="DIR", help="With --project: the project's folder, if not this one.")
 @_yes
@@ -58,7 +58,7 @@ def uninstall(client: str, **options: Any) -> int:
 
 
 @click.command(short_help="Show which MCP clients have Pisces.")
-@click.argument("client", type=_CLIENT, required=False)
+@click.argument("client", metavar="[CLIENT]", type=_CLIENT, required=False)
 @click.option("--cwd", metavar="DIR", help="The project's folder, if not this one.")
 @click.option("--json", "as_json", is_flag=True, help="Print it as JSON.")
 def status(client: str | None, *, cwd: str | None, as_json: bool) -> int:
