@@ -48,7 +48,16 @@ async def connected(server: McpServer, environ: dict[str, str]) -> AsyncIterator
             async with Client(stdio_client(started, said)) as client:
                 yield Connection(client, server.tool)
         except* MCPError as errors:
-            raise RuntimeError(last_words(log) or str(errors.exceptions[0])) from errors
+            raise RuntimeError(last_words(log) or "it ended without a word") from errors
+        except* RuntimeError as errors:  # A wrong answer, which the client's task groups have wrapped.
+            raise RuntimeError(str(first_in(errors))) from errors
+
+
+def first_in(errors: BaseException) -> BaseException:
+    """The first of them that is no group."""
+    while isinstance(errors, BaseExceptionGroup):
+        errors = errors.exceptions[0]
+    return errors
 
 
 def last_words(log: Path) -> str:
