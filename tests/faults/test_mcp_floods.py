@@ -111,6 +111,7 @@ def test_a_message_of_100_megabytes_is_refused_by_its_id(wire: Wire, last: bool)
     assert error == {"code": -32600, "message": "The message is longer than 64 MB: it was not read"}
 
 
+@pytest.mark.heavy
 def test_a_client_that_only_sends_is_not_read_for_ever(plain_python: str, tmp_path: Path) -> None:
     with wired(Command(plain_python), "--cwd", str(tmp_path), reading=False) as wire:
         assert wire.process.stdin is not None
@@ -120,7 +121,7 @@ def test_a_client_that_only_sends_is_not_read_for_ever(plain_python: str, tmp_pa
         assert psutil.Process(wire.process.pid).memory_info().rss < ROOM
 
 
-@pytest.mark.parametrize("method", ["tools/list", "tools/call"])
+@pytest.mark.parametrize("method", ["tools/call", pytest.param("tools/list", marks=pytest.mark.heavy)])
 def test_a_request_before_the_handshake_does_not_end_the_server(plain_python: str, tmp_path: Path, method: str) -> None:
     with wired(Command(plain_python), "--cwd", str(tmp_path), era="modern") as wire:
         params = {"name": "python", "arguments": {"code": "1"}}

@@ -13,7 +13,7 @@ import pytest
 
 from tests.fakes.drive import eventually
 from tests.fakes.mcp_clients import mcp_command, mcp_environment
-from tests.fakes.mcp_wire import ERAS, Era, Wire, below, gone, text_of, wired
+from tests.fakes.mcp_wire import EACH_ERA, ERAS, Era, Wire, below, gone, text_of, wired
 from tests.frontends.command import PATIENCE, Command
 
 SOON = 10.0
@@ -46,7 +46,7 @@ async def at_work(wire: Wire, folder: Path, tool: str = "python", **params: obje
     return found
 
 
-@pytest.mark.parametrize("era", ERAS)
+@pytest.mark.parametrize("era", EACH_ERA)
 async def test_when_the_client_hangs_up_the_cell_ends_with_all_that_it_started(
     pisces: Command, tmp_path: Path, era: Era
 ) -> None:
@@ -58,8 +58,26 @@ async def test_when_the_client_hangs_up_the_cell_ends_with_all_that_it_started(
         await eventually(lambda: gone(there))
 
 
+@pytest.mark.heavy  # The cell has five seconds to stop.
+async def test_a_cell_that_ignores_the_end_of_its_client_is_ended_with_all_that_it_started(
+    pisces: Command, tmp_path: Path
+) -> None:
+    with wired(pisces, "--cwd", str(tmp_path)) as wire:
+        deaf = CELL.replace("time.sleep(600)", "while True:\n    try: time.sleep(60)\n    except BaseException: pass")
+        there = await at_work(wire, tmp_path, code=deaf)
+        wire.hang_up()
+        assert wire.wait(within=5 * SOON) == 0
+        await eventually(lambda: gone(there))
+
+
 @pytest.mark.parametrize(
-    ("number", "code"), [(signal.SIGTERM, 143), (signal.SIGINT, 130), (signal.SIGHUP, 129), (signal.SIGKILL, -9)]
+    ("number", "code"),
+    [
+        (signal.SIGTERM, 143),
+        (signal.SIGKILL, -9),
+        pytest.param(signal.SIGINT, 130, marks=pytest.mark.heavy),
+        pytest.param(signal.SIGHUP, 129, marks=pytest.mark.heavy),
+    ],
 )
 async def test_a_server_that_is_ended_leaves_neither_cells_nor_commands(
     pisces: Command, tmp_path: Path, number: signal.Signals, code: int
@@ -92,6 +110,7 @@ async def test_a_client_that_never_reads_and_hangs_up_keeps_nothing_alive(pisces
         await eventually(lambda: gone(there))
 
 
+@pytest.mark.heavy
 async def test_a_cell_goes_on_although_its_client_does_not_read(pisces: Command, tmp_path: Path) -> None:
     with wired(pisces, "--cwd", str(tmp_path), reading=False) as wire:
         for _ in range(100):
@@ -133,6 +152,7 @@ async def test_when_the_client_is_killed_everything_goes(tmp_path: Path, plain_p
         await eventually(lambda: gone(there), within=SOON)
 
 
+@pytest.mark.heavy
 async def test_a_job_in_the_background_ends_with_the_server(pisces: Command, tmp_path: Path) -> None:
     with wired(pisces, "--cwd", str(tmp_path)) as wire:
         there = await at_work(wire, tmp_path, code=CELL, background=True)

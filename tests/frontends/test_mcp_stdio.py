@@ -33,6 +33,7 @@ async def test_variables_stay_from_call_to_call_and_errors_are_exactly_what_did_
         results["error"] = await python(client, "x += 1\n1 / 0")
         results["timeout"] = await python(client, "import time; time.sleep(60)", timeout=1)
         results["crashed"] = await python(client, "import os; os._exit(3)")
+        results["killed"] = await python(client, "import os; os.kill(os.getpid(), 11)")
         results["refused"] = await call(client, "python", cells=3)
         results["no such tool"] = await call(client, "bash", command="ls")
         results["no such session"] = await call(client, "session", action="interrupt", session="nowhere")
@@ -43,6 +44,7 @@ async def test_variables_stay_from_call_to_call_and_errors_are_exactly_what_did_
         "error": "error",
         "timeout": "timeout",
         "crashed": "crashed",
+        "killed": "crashed",
         "refused": "refused",
         "no such tool": "refused",
         "no such session": "refused",
@@ -52,6 +54,7 @@ async def test_variables_stay_from_call_to_call_and_errors_are_exactly_what_did_
     assert "ZeroDivisionError" in text_of(results["error"])
     assert "Command timed out after 1 seconds" in text_of(results["timeout"])
     assert text_of(results["crashed"]).startswith("[State: restored] ")
+    assert text_of(results["killed"]).startswith("[State: restored] The kernel was ended by SIGSEGV.")
     assert text_of(results["refused"]).startswith("Error: ")
     assert text_of(results["no such tool"]) == "Error: There is no tool 'bash'. Tools: python, notebook, session"
 
