@@ -18,10 +18,10 @@ from mcp.server.lowlevel import Server
 from mcp_types import ReadResourceRequestParams, ReadResourceResult
 
 from pisces.cli.mcp_serving import run_until_stopped
-from pisces.mcp import http_server
-from pisces.mcp.http_endpoint import Endpoint
-from pisces.mcp.http_requests import Receive, Requests, Scope, Send
-from pisces.mcp.http_token import Token
+from pisces.mcp.http import server as http_server
+from pisces.mcp.http.endpoint import Endpoint
+from pisces.mcp.http.requests import Receive, Requests, Scope, Send
+from pisces.mcp.http.token import Token
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.server import make_server
 from pisces.model.results import ToolResult

@@ -15,9 +15,9 @@ from mcp.client import Client
 from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
-from pisces.mcp.http_endpoint import Endpoint
-from pisces.mcp.http_server import serve
-from pisces.mcp.http_token import Token
+from pisces.mcp.http.endpoint import Endpoint
+from pisces.mcp.http.server import serve
+from pisces.mcp.http.token import Token
 from pisces.mcp.options import ServerOptions
 from pisces.runtime import Runtime
 from tests.fakes.drive import PATIENCE, eventually

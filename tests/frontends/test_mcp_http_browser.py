@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from pisces.mcp.http_guard import Guard, Head, Refusal
+from pisces.mcp.http.guard import Guard, Head, Refusal
 from tests.fakes.hostile_site import PAGE_ADDRESS, REBOUND, hostile_site, visit
 from tests.fakes.mcp_http import Site, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on

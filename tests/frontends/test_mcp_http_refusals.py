@@ -10,8 +10,9 @@ import httpx2
 import pytest
 from anyio.abc import SocketStream
 
-from pisces.mcp import http_requests, http_server
-from pisces.mcp.http_guard import LARGEST_BODY
+from pisces.mcp.http import requests as http_requests
+from pisces.mcp.http import server as http_server
+from pisces.mcp.http.guard import LARGEST_BODY
 from tests.fakes.mcp_http import TOKEN, Site, exchange, modern_body, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on
 

@@ -10,8 +10,8 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from mcp_types import CallToolResult, ImageContent, TextContent
 
-from pisces.mcp.limits import NOTES_BYTES, PICTURES, TEXT_BYTES, WHOLE_BYTES
-from pisces.mcp.results import Results
+from pisces.mcp.results.limits import NOTES_BYTES, PICTURES, TEXT_BYTES, WHOLE_BYTES
+from pisces.mcp.results.protocol import Results
 from pisces.model.cells import CellRecord
 from pisces.model.mime import PNG
 from pisces.model.results import Block, Details, FunctionValue, ImageBlock, TextBlock, ToolResult

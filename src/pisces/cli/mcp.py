@@ -75,8 +75,8 @@ def _serve_over_http(
     allow_host: tuple[str, ...],
 ) -> int:
     from pisces.cli.mcp_http_serving import serve_over_http
-    from pisces.mcp.http_endpoint import DEFAULT_HOST, DEFAULT_PORT, Endpoint
-    from pisces.mcp.http_token import find_token
+    from pisces.mcp.http.endpoint import DEFAULT_HOST, DEFAULT_PORT, Endpoint
+    from pisces.mcp.http.token import find_token
 
     endpoint = Endpoint(
         host=host or DEFAULT_HOST,

@@ -5,8 +5,8 @@ from contextlib import closing
 
 from pisces.cli.mcp_serving import run_until_stopped
 from pisces.cli.startup import stage
-from pisces.mcp.http import serve_http
-from pisces.mcp.http_endpoint import Endpoint, Listening
+from pisces.mcp.http.endpoint import Endpoint, Listening
+from pisces.mcp.http.serving import serve_http
 from pisces.mcp.options import ServerOptions, make_runtime
 
 

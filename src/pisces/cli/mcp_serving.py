@@ -7,7 +7,7 @@ import anyio
 from pisces.cli.signals import StopSignals, in_running_loop
 from pisces.cli.startup import stage
 from pisces.mcp.options import ServerOptions, make_runtime
-from pisces.mcp.stdio import serve_stdio
+from pisces.mcp.stdio.serving import serve_stdio
 
 
 def serve(cwd: str | None, options: ServerOptions) -> int:

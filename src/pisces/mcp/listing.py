@@ -5,7 +5,7 @@ from typing import Any, Final
 from mcp_types import Tool as McpTool
 from mcp_types import ToolAnnotations
 
-from pisces.mcp.structured import structured_schema
+from pisces.mcp.results.structured import structured_schema
 from pisces.tools.base import Tool
 from pisces.tools.hints import hints
 

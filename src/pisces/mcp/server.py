@@ -12,13 +12,13 @@ from mcp_types import CallToolRequestParams, CallToolResult, ListToolsResult, Pa
 from pisces._version import __version__
 from pisces.errors import InvalidCall
 from pisces.mcp.calls import Calls
-from pisces.mcp.http_requests import HUNG_UP
+from pisces.mcp.http.requests import HUNG_UP
 from pisces.mcp.listing import listed
 from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.mcp.peer import Peer, peer_of
-from pisces.mcp.resource_requests import ResourceRequests
-from pisces.mcp.results import Results
-from pisces.mcp.structured import wants_structured
+from pisces.mcp.resources.requests import ResourceRequests
+from pisces.mcp.results.protocol import Results
+from pisces.mcp.results.structured import wants_structured
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import error_result

@@ -15,9 +15,9 @@ from pisces.errors import ArtifactError, InvalidCall, NoSuchSession, PiscesError
 from pisces.journal.export import notebook_file
 from pisces.kernels.base import Inspecting
 from pisces.kernels.deadline import Deadline
-from pisces.mcp.limits import BLOB_BYTES, PAGE_BYTES
-from pisces.mcp.resource_pages import Page, page_of_data, page_of_file, page_of_lines
-from pisces.mcp.resource_uris import Address, ArtifactAddress, NoSuchResource, SessionAddress, parse_address
+from pisces.mcp.resources.pages import Page, page_of_data, page_of_file, page_of_lines
+from pisces.mcp.resources.uris import Address, ArtifactAddress, NoSuchResource, SessionAddress, parse_address
+from pisces.mcp.results.limits import BLOB_BYTES, PAGE_BYTES
 from pisces.output.artifact_text import search_text
 from pisces.output.notice import format_size
 from pisces.runtime import Runtime

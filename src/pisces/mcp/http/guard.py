@@ -10,8 +10,8 @@ from typing import Any, Final, Self
 
 import msgspec
 
-from pisces.mcp.http_endpoint import PATH
-from pisces.mcp.http_token import Token
+from pisces.mcp.http.endpoint import PATH
+from pisces.mcp.http.token import Token
 
 LARGEST_BODY: Final = 8 * 1024 * 1024
 """Bytes that a request may have: code of any length, and files of a moderate one."""

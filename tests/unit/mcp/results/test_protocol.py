@@ -13,9 +13,9 @@ import jsonschema  # type: ignore[import-untyped]  # it has no types
 import pytest
 from mcp_types import CallToolResult, ImageContent, TextContent
 
-from pisces.mcp.limits import NOTES_BYTES, TEXT_BYTES, WHOLE_BYTES
-from pisces.mcp.results import Results
-from pisces.mcp.structured import structured_schema
+from pisces.mcp.results.limits import NOTES_BYTES, TEXT_BYTES, WHOLE_BYTES
+from pisces.mcp.results.protocol import Results
+from pisces.mcp.results.structured import structured_schema
 from pisces.model.cells import CellRecord
 from pisces.model.mime import PNG, SVG
 from pisces.model.notebooks import NotebookCellInfo, NotebookDetails

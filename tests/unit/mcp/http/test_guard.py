@@ -5,9 +5,9 @@ from pathlib import Path
 import pytest
 
 from pisces.errors import InvalidCall
-from pisces.mcp.http_endpoint import Endpoint, Listening
-from pisces.mcp.http_guard import LARGEST_BODY, Guard, Head
-from pisces.mcp.http_token import TOKEN_VARIABLE, Token, find_token
+from pisces.mcp.http.endpoint import Endpoint, Listening
+from pisces.mcp.http.guard import LARGEST_BODY, Guard, Head
+from pisces.mcp.http.token import TOKEN_VARIABLE, Token, find_token
 
 SECRET = "a-secret-of-some-length"
 NAMES = ("127.0.0.1:8787", "localhost:8787", "[::1]:8787")

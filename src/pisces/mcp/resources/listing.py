@@ -9,9 +9,9 @@ from typing import Final
 from mcp_types import ListResourcesResult, ListResourceTemplatesResult, Resource, ResourceTemplate
 
 from pisces.errors import InvalidCall
-from pisces.mcp.bounded_data import storable
-from pisces.mcp.resource_uris import ARTIFACT_TEMPLATE, SESSION_TEMPLATE, ArtifactAddress, SessionAddress
-from pisces.mcp.resources import JSON, MIME_TYPES, NOTEBOOK
+from pisces.mcp.resources.reading import JSON, MIME_TYPES, NOTEBOOK
+from pisces.mcp.resources.uris import ARTIFACT_TEMPLATE, SESSION_TEMPLATE, ArtifactAddress, SessionAddress
+from pisces.mcp.results.bounded_data import storable
 from pisces.output.artifacts import ArtifactStore, id_of
 
 PAGE: Final = 50

@@ -10,7 +10,7 @@ from typing import Any, Final
 import anyio
 import anyio.lowlevel
 
-from pisces.mcp.http_guard import FAILED, LARGEST_BODY, STOPPING, TOO_LARGE, TOO_SLOW, Guard, Head, Refusal
+from pisces.mcp.http.guard import FAILED, LARGEST_BODY, STOPPING, TOO_LARGE, TOO_SLOW, Guard, Head, Refusal
 
 Message = MutableMapping[str, Any]
 Scope = MutableMapping[str, Any]

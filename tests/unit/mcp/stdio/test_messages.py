@@ -8,7 +8,7 @@ import pytest
 from mcp.shared.message import SessionMessage
 from mcp_types import JSONRPCNotification, JSONRPCRequest, JSONRPCResponse
 
-from pisces.mcp.messages import NotUnderstood, messages, understood
+from pisces.mcp.stdio.messages import NotUnderstood, messages, understood
 from tests.fakes.drive import PATIENCE
 
 PING = '{"jsonrpc":"2.0","id":%s,"method":"ping"}'

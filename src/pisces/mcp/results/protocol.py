@@ -7,11 +7,11 @@ from mcp_types import CallToolResult, ContentBlock, ImageContent, TextContent
 from msgspec import Struct
 from msgspec.structs import replace
 
-from pisces.mcp.bounded_data import fitted, storable
-from pisces.mcp.keeping import Keeping
-from pisces.mcp.limits import DATA_BYTES, NOTES_BYTES, beginning, wire_size
-from pisces.mcp.structured import structured
-from pisces.mcp.within_limits import Limited, needs_no_care
+from pisces.mcp.results.bounded_data import fitted, storable
+from pisces.mcp.results.keeping import Keeping
+from pisces.mcp.results.limits import DATA_BYTES, NOTES_BYTES, beginning, wire_size
+from pisces.mcp.results.structured import structured
+from pisces.mcp.results.within_limits import Limited, needs_no_care
 from pisces.model.results import Block, Details, ImageBlock, TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
 

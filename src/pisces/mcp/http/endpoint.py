@@ -7,7 +7,7 @@ from typing import Final
 import msgspec
 
 from pisces.errors import InvalidCall
-from pisces.mcp.http_token import Token
+from pisces.mcp.http.token import Token
 
 PATH: Final = "/mcp"
 DEFAULT_HOST: Final = "127.0.0.1"

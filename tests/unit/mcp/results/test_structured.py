@@ -2,7 +2,7 @@
 
 import pytest
 
-from pisces.mcp.structured import structured, wants_structured
+from pisces.mcp.results.structured import structured, wants_structured
 from pisces.model.cells import CellRecord
 from pisces.model.events import Variable, VariableChanges
 from pisces.model.results import Block, Details, ImageBlock, JobInfo, TextBlock, ToolResult

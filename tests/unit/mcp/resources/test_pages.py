@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pisces.errors import InvalidCall
-from pisces.mcp.resource_pages import Page, page_of_data, page_of_file, page_of_lines
+from pisces.mcp.resources.pages import Page, page_of_data, page_of_file, page_of_lines
 from pisces.output.artifact_text import LineRange
 
 

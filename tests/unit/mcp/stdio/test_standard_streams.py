@@ -11,7 +11,7 @@ SOURCE = str(Path(__file__).resolve().parents[3] / "src")
 ECHO = """
 import os, sys
 import anyio
-from pisces.mcp.standard_streams import StandardStreams
+from pisces.mcp.stdio.standard_streams import StandardStreams
 
 async def main():
     with StandardStreams() as streams:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pisces.errors import InvalidCall
-from pisces.mcp.resource_uris import ArtifactAddress, NoSuchResource, SessionAddress, parse_address
+from pisces.mcp.resources.uris import ArtifactAddress, NoSuchResource, SessionAddress, parse_address
 from pisces.output.artifact_text import LineRange
 
 NAMES = st.text(st.characters(codec="utf-8"), min_size=1)

@@ -8,7 +8,7 @@ import anyio
 
 from pisces.mcp.loading import load
 from pisces.mcp.options import ServerOptions, offered_tools
-from pisces.mcp.standard_streams import StandardStreams
+from pisces.mcp.stdio.standard_streams import StandardStreams
 from pisces.runtime import Runtime
 
 _LAST_WORDS: Final = 1.0
@@ -25,8 +25,8 @@ async def serve_stdio(runtime: Runtime, options: ServerOptions) -> None:
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
         await load("pisces.mcp.server")
-        from pisces.mcp.messages import messages
         from pisces.mcp.server import make_server
+        from pisces.mcp.stdio.messages import messages
 
         server = make_server(runtime, options)
         await streams.open()

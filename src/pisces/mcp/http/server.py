@@ -11,9 +11,9 @@ import uvicorn
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from pisces.mcp.http_endpoint import Listening
-from pisces.mcp.http_guard import LARGEST_BODY, Guard, Head
-from pisces.mcp.http_requests import Requests
+from pisces.mcp.http.endpoint import Listening
+from pisces.mcp.http.guard import LARGEST_BODY, Guard, Head
+from pisces.mcp.http.requests import Requests
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import SESSION_HEADER, owner_of_connection
 from pisces.mcp.server import make_server

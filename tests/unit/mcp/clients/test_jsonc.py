@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from pisces.mcp.clients.jsonc import Node, parse
 from pisces.mcp.clients.jsonc_edit import with_member, without_member
 from pisces.mcp.clients.malformed import Malformed
-from tests.unit.mcp_clients.jsonc_texts import OBJECTS, SERVERS, VALUES, laid_out
+from tests.unit.mcp.clients.jsonc_texts import OBJECTS, SERVERS, VALUES, laid_out
 
 PATH = ("mcpServers", "pisces")
 ENTRY = {"command": "/opt/a b/python", "args": ["-I", "// x"]}

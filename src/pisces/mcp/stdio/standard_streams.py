@@ -13,7 +13,7 @@ from typing import Any, Final, Self
 
 import anyio
 
-from pisces.mcp.client_lines import ClientLines
+from pisces.mcp.stdio.client_lines import ClientLines
 
 _LEFT_LYING: Final = 64 * 1024
 """Bytes from which on answers pile up: the client does not take them."""

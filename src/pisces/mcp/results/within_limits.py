@@ -4,10 +4,10 @@ import json
 from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
-from pisces.mcp.bounded_pictures import bounded_pictures
-from pisces.mcp.bounded_text import bounded_texts
-from pisces.mcp.keeping import Keeping, Kept
-from pisces.mcp.limits import (
+from pisces.mcp.results.bounded_pictures import bounded_pictures
+from pisces.mcp.results.bounded_text import bounded_texts
+from pisces.mcp.results.keeping import Keeping, Kept
+from pisces.mcp.results.limits import (
     DATA_BYTES,
     ENVELOPE_BYTES,
     PICTURE_CHARACTERS,

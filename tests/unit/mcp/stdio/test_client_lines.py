@@ -8,8 +8,8 @@ from typing import Any
 import anyio
 import pytest
 
-from pisces.mcp import client_lines
-from pisces.mcp.client_lines import ClientLines, id_of
+from pisces.mcp.stdio import client_lines
+from pisces.mcp.stdio.client_lines import ClientLines, id_of
 
 
 class Answers:

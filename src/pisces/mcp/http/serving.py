@@ -5,7 +5,7 @@ from contextlib import AsyncExitStack
 
 import anyio
 
-from pisces.mcp.http_endpoint import Listening
+from pisces.mcp.http.endpoint import Listening
 from pisces.mcp.loading import load
 from pisces.mcp.options import ServerOptions, offered_tools
 from pisces.runtime import Runtime
@@ -24,8 +24,8 @@ async def serve_http(
         group = await ending.enter_async_context(anyio.create_task_group())
         # The SDK takes over a second to import. What the first call needs is started meanwhile, on the other core.
         group.start_soon(runtime.warm_up)
-        await load("pisces.mcp.http_server")
-        from pisces.mcp.http_server import serve
+        await load("pisces.mcp.http.server")
+        from pisces.mcp.http.server import serve
 
         await serve(runtime, options, listening, ready)
         group.cancel_scope.cancel()

@@ -9,10 +9,10 @@ from typing import Any
 import anyio
 import pytest
 
-from pisces.mcp import http_requests
-from pisces.mcp.http_guard import Guard, Head
-from pisces.mcp.http_requests import HUNG_UP, App, Message, Receive, Requests, Scope, Send
-from pisces.mcp.http_token import Token
+from pisces.mcp.http import requests as http_requests
+from pisces.mcp.http.guard import Guard, Head
+from pisces.mcp.http.requests import HUNG_UP, App, Message, Receive, Requests, Scope, Send
+from pisces.mcp.http.token import Token
 from tests.fakes.drive import PATIENCE
 
 SECRET = "a-secret-of-some-length"

@@ -17,8 +17,8 @@ from mcp_types import (
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from pisces.errors import PiscesError
-from pisces.mcp.bounded_data import storable
 from pisces.mcp.peer import peer_of
+from pisces.mcp.results.bounded_data import storable
 from pisces.runtime import Runtime
 
 _NOT_FOUND_BEFORE: Final = -32002
@@ -37,7 +37,7 @@ class ResourceRequests:
 
     async def list_resources(self, ctx: _Context, params: PaginatedRequestParams | None) -> ListResourcesResult:
         """Sessions that are open, and artifacts, the newest first."""
-        from pisces.mcp.resource_listing import listed_resources
+        from pisces.mcp.resources.listing import listed_resources
 
         names = {session.key.id for session in self._runtime.pool.sessions if not session.closed}
         cursor = None if params is None else params.cursor
@@ -48,14 +48,14 @@ class ResourceRequests:
 
     async def list_templates(self, ctx: _Context, params: PaginatedRequestParams | None) -> ListResourceTemplatesResult:
         """What addresses there can be."""
-        from pisces.mcp.resource_listing import listed_templates
+        from pisces.mcp.resources.listing import listed_templates
 
         return listed_templates()
 
     async def read(self, ctx: _Context, params: ReadResourceRequestParams) -> ReadResourceResult:
         """What an address names, or a page of it."""
-        from pisces.mcp.resource_uris import NoSuchResource
-        from pisces.mcp.resources import Resources
+        from pisces.mcp.resources.reading import Resources
+        from pisces.mcp.resources.uris import NoSuchResource
 
         try:
             contents = await Resources(self._runtime).read(params.uri, peer_of(ctx).owner)

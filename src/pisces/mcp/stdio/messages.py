@@ -14,7 +14,7 @@ from anyio.streams.memory import MemoryObjectReceiveStream, MemoryObjectSendStre
 from mcp.shared.message import SessionMessage
 from mcp_types import INVALID_REQUEST, ErrorData, JSONRPCError, JSONRPCMessage, jsonrpc_message_adapter
 
-from pisces.mcp.client_lines import id_of
+from pisces.mcp.stdio.client_lines import id_of
 
 _HALF: Final = re.compile(r"[\ud800-\udfff]")
 _NO_CHARACTER: Final = "\ufffd"

@@ -2,7 +2,7 @@
 
 from typing import Any, Final
 
-from pisces.mcp.limits import beginning, wire_size
+from pisces.mcp.results.limits import beginning, wire_size
 
 _DEEPEST: Final = 64
 """Levels of lists and objects: the SDK refuses to send more than some 250."""
