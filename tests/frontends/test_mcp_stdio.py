@@ -1,6 +1,8 @@
 """`pisces mcp` at the end of two pipes, with the official client: what results look like, and which tools there are."""
 
 import os
+import pty
+import signal
 from itertools import pairwise
 from pathlib import Path
 from typing import Any
@@ -10,7 +12,7 @@ from mcp_types import CallToolResult, ImageContent
 
 from tests.fakes.mcp_clients import LEGACY, MODERN, call, pisces_mcp, python, text_of
 from tests.fakes.mcp_wire import EACH_ERA, Era, wired
-from tests.frontends.command import Command
+from tests.frontends.command import PATIENCE, Command
 
 DOT = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 SHOWS_A_PICTURE = f"""
@@ -149,3 +151,21 @@ def test_a_silent_cell_is_told_of_all_the_time_with_its_last_lines_to_whoever_as
     assert max(later - before for before, later in pairwise(moments)) < 10  # They come every two seconds.
     assert all(later["progress"] > before["progress"] for before, later in pairwise(told))
     assert told[-1]["message"].split("\n")[1:] == ["4", "5", "6", "7", "8"]
+
+
+def test_a_person_who_starts_it_hears_what_it_is_for_and_can_end_it(pisces: Command) -> None:
+    ours, theirs = pty.openpty()
+    try:
+        process = pisces.start("mcp", stdin=theirs, stdout=theirs)
+        os.write(ours, b'{"jsonrpc": "2.0", "id": 1, "method": "ping"}\n')
+        shown = b""
+        while b'"result":{}' not in shown:
+            shown += os.read(ours, 1024)
+        process.send_signal(signal.SIGINT)
+        _, errors = process.communicate(timeout=PATIENCE)
+        assert os.get_blocking(theirs)  # Others at the same terminal wait for it as before.
+    finally:
+        os.close(ours)
+        os.close(theirs)
+    assert process.returncode == 130
+    assert b"`pisces mcp install CLIENT` sets one up" in errors

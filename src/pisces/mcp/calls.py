@@ -12,11 +12,9 @@ from pisces.mcp.peer import Peer
 from pisces.mcp.progress import CallProgress, Report
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
-from pisces.tools.base import CallContext, Tool, error_result
+from pisces.tools.base import CallContext, Tool, error_result, way_to_artifacts
 from pisces.tools.untold import leave_untold
 
-_READ_IN_CELL: Final = "Use output({id}) in a cell"
-_READ_WITH_TOOL: Final = 'Use the session tool with action "output" and id {id}'
 _MOST_AT_ONCE: Final = 256
 """Calls of one client that may run or wait: one that sends more than that has gone wrong."""
 
@@ -26,7 +24,7 @@ class Calls:
 
     def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
         self._runtime = runtime
-        self.read_with = _READ_WITH_TOOL if "session" in options.tools else _READ_IN_CELL
+        self.read_with = way_to_artifacts(options.tools)
         """The way to an artifact that clients have, with `{id}` for its id."""
         self._open: Counter[str] = Counter()
 

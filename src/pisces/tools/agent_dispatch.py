@@ -10,12 +10,10 @@ from pisces.errors import InvalidCall
 from pisces.model.results import ToolResult
 from pisces.tools.agent_calls import AgentCall, answer, read_call
 from pisces.tools.agent_schemas import Kind, ToolRuntime, offered, schemas
-from pisces.tools.base import CallContext, error_result
+from pisces.tools.base import CallContext, error_result, way_to_artifacts
 from pisces.tools.registry import BUILT_IN
 
 _RUN_CELLS: Final = frozenset({"python", "eval", "notebook"})
-_READ_IN_CELL: Final = "Use output({id}) in a cell"
-_READ_WITH_SESSION: Final = 'Use the session tool with action "output" and id {id}'
 
 _Lane = list[tuple[int, AgentCall]]
 """Calls to be carried out one after the other, each with its place among all."""
@@ -127,6 +125,6 @@ class Dispatcher:
 
 def _with_way_to_artifacts(context: CallContext, tools: Sequence[str]) -> CallContext:
     """Tell of the way to a whole output that a model with these tools has, unless the caller knows a better one."""
-    if "read" in tools or context.read_with != CallContext().read_with:
+    if context.read_with != CallContext().read_with:
         return context
-    return msgspec.structs.replace(context, read_with=_READ_WITH_SESSION if "session" in tools else _READ_IN_CELL)
+    return msgspec.structs.replace(context, read_with=way_to_artifacts(tools))

@@ -11,7 +11,7 @@ from pisces.model.results import ToolResult
 from pisces.settings.schema import Settings
 from pisces.tools.base import CallContext, Tool
 from pisces.tools.helper_docs import prelude_line
-from pisces.tools.hints import hints
+from pisces.tools.hints import hints, meta
 from pisces.tools.prompt import prompt
 from pisces.tools.registry import BUILT_IN, DEFAULT_TOOLS, FURTHER_TOOLS, why_missing
 from pisces.tools.schema import json_schema
@@ -128,7 +128,8 @@ def _function(tool: _Described) -> dict[str, Any]:
 
 def _mcp(tool: _Described) -> dict[str, Any]:
     described = {"name": tool.name, "description": tool.description, "inputSchema": dict(tool.schema)}
-    return {**described, "annotations": hints(tool.name)}
+    further = {"_meta": found} if (found := meta(tool.name)) else {}
+    return {**described, "annotations": hints(tool.name), **further}
 
 
 _WRAPPERS: Final[Mapping[str, Callable[[_Described], dict[str, Any]]]] = {

@@ -1,6 +1,6 @@
 """What a tool is, and what a call of one gets to work with."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -101,6 +101,15 @@ class Tool(Protocol):
     async def call(self, params: Mapping[str, Any], context: CallContext) -> ToolResult:
         """Run it. Raises `InvalidCall` for wrong parameters, before anything is done."""
         ...
+
+
+def way_to_artifacts(tools: Container[str]) -> str:
+    """The way to a whole output that a caller with these tools has, with `{id}` for the artifact's id."""
+    if "read" in tools:
+        return CallContext().read_with
+    return (
+        'Use the session tool with action "output" and id {id}' if "session" in tools else "Use output({id}) in a cell"
+    )
 
 
 def error_result(message: str) -> ToolResult:

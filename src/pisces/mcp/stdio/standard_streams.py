@@ -1,7 +1,7 @@
 """Standard input and output as lines, read and written by the event loop itself.
 
 The SDK's own way hands each line to a thread and back, which costs a tenth of a millisecond each, and a thread that
-waits for a line cannot be told to stop. It is kept for what a loop cannot wait for: files and terminals.
+waits for a line cannot be told to stop. It is kept for what a loop cannot wait for: files.
 """
 
 import asyncio
@@ -63,7 +63,12 @@ class StandardStreams:
 
 def _can_wait_for(descriptor: int) -> bool:
     mode = os.fstat(descriptor).st_mode
-    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode)
+    return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or os.isatty(descriptor)
+
+
+def _our_own(descriptor: int) -> int:
+    """A descriptor that may be made not to block. A terminal is opened anew: others would not block there either."""
+    return os.open(os.ttyname(descriptor), os.O_RDWR | os.O_NOCTTY) if os.isatty(descriptor) else os.dup(descriptor)
 
 
 def _same_socket(read: int, write: int) -> bool:
@@ -91,14 +96,14 @@ async def _both_ways(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.Str
 async def _reader(descriptor: int) -> asyncio.StreamReader:
     loop = asyncio.get_running_loop()
     reader = ClientLines.reader()
-    pipe = os.fdopen(os.dup(descriptor), "rb", buffering=0)  # The transport closes it.
+    pipe = os.fdopen(_our_own(descriptor), "rb", buffering=0)  # The transport closes it.
     await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
     return reader
 
 
 async def _writer(descriptor: int, deaf: anyio.Event) -> "_Writer":
     loop = asyncio.get_running_loop()
-    pipe = os.fdopen(os.dup(descriptor), "wb", buffering=0)
+    pipe = os.fdopen(_our_own(descriptor), "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(lambda: _Outlet(loop, deaf), pipe)
     return _Writer(asyncio.StreamWriter(transport, protocol, None, loop))
 
@@ -137,7 +142,7 @@ class _Writer:
 
 
 class _FileWriter:
-    """What goes into a file or to a terminal."""
+    """What goes into a file."""
 
     stuck = False
 

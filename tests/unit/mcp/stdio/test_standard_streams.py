@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
-SOURCE = str(Path(__file__).resolve().parents[3] / "src")
+from tests.source_tree import ROOT
+
+SOURCE = str(ROOT / "src")
 ECHO = """
 import os, sys
 import anyio
