@@ -28,6 +28,7 @@ class Caller:
             context,
             on_update=None if context.on_update is None else self._update_to(context.on_update),
             on_output=None if context.on_output is None else self._output_to(context.on_output),
+            unread=None if context.unread is None else self._unread_by(context.unread),
         )
         self._gone = False
         self._listening: anyio.CancelScope | None = None
@@ -49,6 +50,10 @@ class Caller:
             return None if self._gone else self._heard(listener(pieces))
 
         return tell
+
+    def _unread_by(self, unread: Callable[[], bool]) -> Callable[[], bool]:
+        # The result of a job is kept for whoever asks for it, though the caller hangs up meanwhile.
+        return lambda: not self._gone and unread()
 
     def _heard(self, waiting: Awaitable[None] | None) -> Awaitable[None] | None:
         return None if waiting is None else self._until_gone(waiting)

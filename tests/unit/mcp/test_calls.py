@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from pisces.kernels.memory import MemoryBackend
-from pisces.kernels.memory_script import Hang, Step, WaitFor, WaitForInterrupt
+from pisces.kernels.memory_script import Die, Hang, Step, WaitFor, WaitForInterrupt
 from pisces.mcp import calls as calls_module
 from pisces.mcp import progress
 from pisces.mcp.calls import Calls
@@ -39,6 +39,7 @@ async def runtime(tmp_path: Path, go: anyio.Event) -> AsyncIterator[Runtime]:
         "wait": [Stream("stdout", "begun\n"), WaitFor(go)],
         "obey": [Stream("stdout", "begun\n"), WaitForInterrupt()],
         "hang": [Stream("stdout", "begun\n"), Hang()],
+        "die later": [WaitFor(go), Die(signal=11)],
     }
     async with scripted_runtime(MemoryBackend(script), tmp_path, interrupt_grace=0.1) as runtime:
         yield runtime
@@ -104,6 +105,18 @@ async def test_what_a_cancelled_call_cost_is_told_once_to_the_call_that_waited_b
         scope.cancel()
     assert told[0].text.startswith("[State: ")
     assert "did not stop within 0.1 seconds" in told[0].text
+    assert (await cell(calls, "say")).text == "said"
+
+
+async def test_a_job_tells_of_the_state_itself_though_its_client_has_hung_up_since(
+    calls: Calls, runtime: Runtime, go: anyio.Event
+) -> None:
+    hung_up = anyio.Event()
+    await calls.call("python", {"code": "die later", "background": True}, HERE, None, hung_up)
+    hung_up.set()
+    go.set()
+    waited = await calls.call("session", {"action": "wait", "job": "job-1"}, HERE, None, None)
+    assert "[State: " in waited.text
     assert (await cell(calls, "say")).text == "said"
 
 
