@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Iterable
-from typing import Final, Literal, get_args
+from typing import Final, Literal
 
 import msgspec
 
@@ -58,6 +58,3 @@ def offered_tools(runtime: Runtime, options: ServerOptions) -> dict[str, Tool]:
             hint="`pisces settings` shows `python.toolMode`; `--tools` chooses others.",
         )
     return there
-
-
-assert set(get_args(Structured)) == {"auto", "always", "never"}

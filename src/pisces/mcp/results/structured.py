@@ -8,7 +8,7 @@ from msgspec import Meta
 
 from pisces.model.cells import CellStatus
 from pisces.model.events import KernelState, VariableChanges
-from pisces.model.results import Details, ImageBlock, JobInfo, Outcome, TextBlock, ToolResult
+from pisces.model.results import Details, ImageBlock, Outcome, TextBlock, ToolResult
 from pisces.tools.schema import json_schema
 
 _HIDE_CONTENT: Final = ("claude-code", "codex", "opencode")
@@ -68,7 +68,7 @@ def structured(result: ToolResult) -> dict[str, Any]:
     images = sum(isinstance(block, ImageBlock) for block in result.content)
     details = result.details
     if isinstance(details, Details):
-        data = _of_cells(details, text, images)
+        data = _of_cells(details, text, images, failed=result.is_error)
     else:
         refused = details is None and result.is_error
         outcome: Any = "refused" if refused else "error" if result.is_error else "ok"
@@ -77,10 +77,11 @@ def structured(result: ToolResult) -> dict[str, Any]:
     return plain
 
 
-def _of_cells(details: Details, text: str, images: int) -> Structured:
+def _of_cells(details: Details, text: str, images: int, *, failed: bool) -> Structured:
     kernel = details.kernel
     return Structured(
-        outcome=details.outcome,
+        # Cells can go well whose outputs could then not be written.
+        outcome="error" if failed and details.outcome == "ok" else details.outcome,
         text=text,
         images=images,
         session=details.session,
@@ -98,7 +99,15 @@ def _of_cells(details: Details, text: str, images: int) -> Structured:
         variables=_names(details.variables),
         artifact=details.artifact_id or "",
         job="" if details.job is None else details.job.id,
+        details=_besides(details),
     )
+
+
+def _besides(details: Details) -> dict[str, Any]:
+    """What a tool that runs cells has to say besides: which cells of a notebook they are, and whether it has them."""
+    own = [name for name in type(details).__struct_fields__ if name not in Details.__struct_fields__]
+    said: dict[str, Any] = msgspec.to_builtins({name: getattr(details, name) for name in own}, str_keys=True)
+    return said
 
 
 def _names(changes: VariableChanges | None) -> dict[str, list[str]]:
@@ -113,6 +122,3 @@ def _plain(details: Any) -> dict[str, Any]:
     if not isinstance(plain, Mapping):
         return {}
     return {name: value for name, value in plain.items() if name not in ("result", "is_error") and value is not None}
-
-
-__all__ = ["JobInfo", "Structured", "structured", "structured_schema", "wants_structured"]

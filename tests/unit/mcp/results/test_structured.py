@@ -5,6 +5,7 @@ import pytest
 from pisces.mcp.results.structured import structured, wants_structured
 from pisces.model.cells import CellRecord
 from pisces.model.events import Variable, VariableChanges
+from pisces.model.notebooks import NotebookRunDetails
 from pisces.model.results import Block, Details, ImageBlock, JobInfo, TextBlock, ToolResult
 from pisces.tools.base import error_result
 
@@ -42,6 +43,27 @@ def test_cells_say_how_they_went_and_what_they_changed() -> None:
         "variables": {"added": ["x"], "removed": ["y"]},
         "artifact": "7",
         "job": "job-1",
+    }
+
+
+@pytest.mark.parametrize("written", [True, False])
+def test_cells_of_a_notebook_that_went_well_are_an_error_if_their_outputs_are_lost(written: bool) -> None:
+    details = NotebookRunDetails(
+        action="run_all", notebook_path="n.ipynb", total_cells=3, ran=[0, 2], skipped={1: "empty"}, written=written
+    )
+    result = ToolResult(content=[TextBlock("ran")], details=details, is_error=not written)
+    assert structured(result) == {
+        "outcome": "ok" if written else "error",
+        "text": "ran",
+        "details": {
+            "action": "run_all",
+            "notebook_path": "n.ipynb",
+            "total_cells": 3,
+            "ran": [0, 2],
+            "not_run": [],
+            "skipped": {"1": "empty"},
+            "written": written,
+        },
     }
 
 
