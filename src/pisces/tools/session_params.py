@@ -15,7 +15,7 @@ class SessionParams(Struct, frozen=True, forbid_unknown_fields=True):
     """Parameters of the `session` tool."""
 
     action: SessionAction
-    session: Annotated[_Name, Meta(description="Default `default`.")] | None = None
+    session: Annotated[_Name, Meta(description="Default: that of `python`.")] | None = None
     kernel: Annotated[str, Meta(min_length=1)] | None = None
     name: Annotated[_Name, Meta(description="Of the checkpoint.")] | None = None
     drop: Annotated[bool, Meta(description="checkpoint: give it up.")] | None = None

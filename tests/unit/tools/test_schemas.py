@@ -37,6 +37,10 @@ def names(described: list[dict[str, Any]]) -> list[str]:
     return [tool.get("function", tool)["name"] for tool in described]
 
 
+def test_no_description_has_a_model_name_the_default_session_which_is_not_that_of_each_client() -> None:
+    assert "`default`" not in json.dumps(schemas("mcp", ALL))
+
+
 @pytest.mark.parametrize("kind", KINDS)
 def test_each_schema_is_one_of_draft_2020_12_and_survives_json(kind: Kind) -> None:
     described = schemas(kind, ALL)
