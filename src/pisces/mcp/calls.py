@@ -1,13 +1,12 @@
 """One call of a tool by a client: whose it is, how it is stopped, and what is told meanwhile."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Any, Final
 
 import anyio
 
 from pisces.errors import PiscesError
-from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import Peer
 from pisces.mcp.progress import CallProgress, Report
 from pisces.model.results import ToolResult
@@ -22,9 +21,10 @@ _MOST_AT_ONCE: Final = 256
 class Calls:
     """The calls that clients make of one runtime."""
 
-    def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
+    def __init__(self, runtime: Runtime, tools: Collection[str]) -> None:
+        """`tools` are those that clients have."""
         self._runtime = runtime
-        self.read_with = way_to_artifacts(options.tools)
+        self.read_with = way_to_artifacts(tools)
         """The way to an artifact that clients have, with `{id}` for its id."""
         self._open: Counter[str] = Counter()
 

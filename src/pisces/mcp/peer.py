@@ -27,18 +27,14 @@ class Peer(msgspec.Struct, frozen=True):
     owner: str
     """The name by which it holds its sessions."""
     default_session: str
-    program: str
-    """What it calls itself, as in `claude-code`; empty if it does not say."""
     stays: bool
     """Whether its connection says how long it is there; else it holds its sessions by calling."""
 
 
 def peer_of(ctx: ServerRequestContext[Any, Any]) -> Peer:
     """The client behind a request. Raises `InvalidCall` for a name of its own that cannot be used."""
-    known = ctx.session.client_params
-    program = "" if known is None else known.client_info.name
     if ctx.request is None:
-        return Peer("mcp", DEFAULT_SESSION, program, stays=True)
+        return Peer("mcp", DEFAULT_SESSION, stays=True)
     headers = ctx.request.headers
     if (given := headers.get(CLIENT_HEADER)) is not None:
         if _NAME.fullmatch(given) is None:
@@ -46,11 +42,17 @@ def peer_of(ctx: ServerRequestContext[Any, Any]) -> Peer:
                 f"Wrong value of the header Pisces-Client: {given[:80]!r}",
                 hint="It takes up to 64 letters, digits, dots, dashes and underscores.",
             )
-        return Peer(f"mcp {given}", given, program, stays=False)
-    name = re.sub(r"[^A-Za-z0-9._-]+", "-", program).strip("-")[:64] or _UNNAMED
+        return Peer(f"mcp {given}", given, stays=False)
+    name = re.sub(r"[^A-Za-z0-9._-]+", "-", program_of(ctx)).strip("-")[:64] or _UNNAMED
     if (connection := headers.get(SESSION_HEADER)) is not None:
-        return Peer(owner_of_connection(connection), f"{name}-{connection[:_ID_SHOWN]}", program, stays=False)
-    return Peer(f"mcp client {name}", name, program, stays=False)
+        return Peer(owner_of_connection(connection), f"{name}-{connection[:_ID_SHOWN]}", stays=False)
+    return Peer(f"mcp client {name}", name, stays=False)
+
+
+def program_of(ctx: ServerRequestContext[Any, Any]) -> str:
+    """What the client behind a request calls itself, as in `claude-code`; empty if it does not say."""
+    known = ctx.session.client_params
+    return "" if known is None else known.client_info.name
 
 
 def owner_of_connection(connection: str) -> str:

@@ -15,7 +15,7 @@ from pisces.mcp.calls import Calls
 from pisces.mcp.http.requests import HUNG_UP
 from pisces.mcp.listing import listed
 from pisces.mcp.options import ServerOptions, offered_tools
-from pisces.mcp.peer import Peer, peer_of
+from pisces.mcp.peer import Peer, peer_of, program_of
 from pisces.mcp.resources.requests import ResourceRequests
 from pisces.mcp.results.protocol import Results
 from pisces.mcp.results.structured import wants_structured
@@ -39,11 +39,10 @@ def make_server(runtime: Runtime, options: ServerOptions) -> Server[Any]:
 
 class _Handlers:
     def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
-        self._runtime = runtime
         self._options = options
-        self._calls = Calls(runtime, options)
-        self._results = Results(runtime.artifacts, self._calls.read_with)
         self._tools = offered_tools(runtime, options)
+        self._calls = Calls(runtime, self._tools)
+        self._results = Results(runtime.artifacts, self._calls.read_with)
         resources = ResourceRequests(runtime)
         self.server: Server[Any] = Server(
             "pisces",
@@ -57,12 +56,12 @@ class _Handlers:
             on_read_resource=resources.read,
         )
 
-    def _with_data(self, program: str) -> bool:
+    def _with_data(self, ctx: _Context) -> bool:
         wanted = self._options.structured
-        return wants_structured(program) if wanted == "auto" else wanted == "always"
+        return wants_structured(program_of(ctx)) if wanted == "auto" else wanted == "always"
 
     async def _list_tools(self, ctx: _Context, params: PaginatedRequestParams | None) -> ListToolsResult:
-        with_output = self._with_data(_program(ctx))
+        with_output = self._with_data(ctx)
         return ListToolsResult(tools=[listed(tool, with_output=with_output) for tool in self._tools.values()])
 
     async def _call_tool(self, ctx: _Context, params: CallToolRequestParams) -> CallToolResult:
@@ -70,8 +69,7 @@ class _Handlers:
             result = await self._answer(ctx, params, peer_of(ctx))
         except InvalidCall as error:
             result = error_result(error.explain())
-        with_data = self._with_data(_program(ctx))
-        return await self._results.protocol_result(result, params.name, with_data=with_data)
+        return await self._results.protocol_result(result, params.name, with_data=self._with_data(ctx))
 
     async def _answer(self, ctx: _Context, params: CallToolRequestParams, peer: Peer) -> ToolResult:
         if params.name not in self._tools:
@@ -80,8 +78,3 @@ class _Handlers:
         wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
         report = ctx.session.report_progress if wants_progress else None
         return await self._calls.call(params.name, params.arguments or {}, peer, report, hung_up)
-
-
-def _program(ctx: _Context) -> str:
-    known = ctx.session.client_params
-    return "" if known is None else known.client_info.name

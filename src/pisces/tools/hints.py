@@ -8,7 +8,7 @@ _AT_HAND: Final = {"anthropic/alwaysLoad": True}
 _CHANGES: Final = {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": False}
 """A cell can do anything, and so can a notebook, a command, and a function of somebody else's."""
 _HINTS: Final[Mapping[str, Mapping[str, bool]]] = {
-    "read": {"readOnlyHint": True, "openWorldHint": False},
+    "read": {"readOnlyHint": True, "destructiveHint": False, "idempotentHint": True, "openWorldHint": False},
     "write": {"readOnlyHint": False, "destructiveHint": True, "idempotentHint": True, "openWorldHint": False},
     "edit": {**_CHANGES, "openWorldHint": False},
     "session": {**_CHANGES, "openWorldHint": False},

@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator
 from pathlib import Path
-from typing import Any
 
 import anyio
 import pytest
@@ -12,17 +11,17 @@ from pisces.kernels.memory_script import Die, Hang, Step, WaitFor, WaitForInterr
 from pisces.mcp import calls as calls_module
 from pisces.mcp import progress
 from pisces.mcp.calls import Calls
-from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import Peer
 from pisces.model.events import Stream
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
+from pisces.tools.registry import DEFAULT_TOOLS
 from tests.fakes.drive import PATIENCE, eventually
 from tests.fakes.runtimes import details, kernel_of, pool_of, scripted_runtime
 
-ONE = Peer("mcp one", "one", "agent", stays=False)
-OTHER = Peer("mcp other", "other", "agent", stays=False)
-HERE = Peer("mcp", "default", "agent", stays=True)
+ONE = Peer("mcp one", "one", stays=False)
+OTHER = Peer("mcp other", "other", stays=False)
+HERE = Peer("mcp", "default", stays=True)
 
 
 @pytest.fixture
@@ -47,7 +46,7 @@ async def runtime(tmp_path: Path, go: anyio.Event) -> AsyncIterator[Runtime]:
 
 @pytest.fixture
 def calls(runtime: Runtime) -> Calls:
-    return Calls(runtime, ServerOptions())
+    return Calls(runtime, DEFAULT_TOOLS)
 
 
 async def unheard(value: float, total: float | None, words: str) -> None:
@@ -185,5 +184,4 @@ async def test_a_client_is_there_as_long_as_its_connection_or_its_calls(
 async def test_the_way_to_a_whole_output_is_one_that_the_client_has(
     runtime: Runtime, tools: tuple[str, ...], hint: str
 ) -> None:
-    options: dict[str, Any] = {"tools": tools}
-    assert Calls(runtime, ServerOptions(**options)).read_with.startswith(hint)
+    assert Calls(runtime, tools).read_with.startswith(hint)

@@ -18,14 +18,13 @@ def peer(program: str | None = "agent", headers: dict[str, str] | None = None) -
 
 
 def test_over_pipes_there_is_one_client_and_its_session_is_the_default() -> None:
-    assert peer("claude-code") == Peer("mcp", "default", "claude-code", stays=True)
-    assert peer(None) == Peer("mcp", "default", "", stays=True)
+    assert peer("claude-code") == peer(None) == Peer("mcp", "default", stays=True)
 
 
 def test_a_client_that_shook_hands_is_its_connection() -> None:
     one = peer("Some Agent", {"mcp-session-id": "0123456789abcdef"})
     other = peer("Some Agent", {"mcp-session-id": "ffff456789abcdef"})
-    assert one == Peer(owner_of_connection("0123456789abcdef"), "Some-Agent-01234567", "Some Agent", stays=False)
+    assert one == Peer(owner_of_connection("0123456789abcdef"), "Some-Agent-01234567", stays=False)
     assert (other.owner, other.default_session) != (one.owner, one.default_session)
 
 
@@ -38,7 +37,7 @@ def test_a_client_without_a_connection_is_its_name() -> None:
 
 def test_a_client_that_says_which_one_it_is_is_that_one_however_it_connects() -> None:
     given = {"pisces-client": "mine"}
-    assert peer("agent", given) == Peer("mcp mine", "mine", "agent", stays=False)
+    assert peer("agent", given) == Peer("mcp mine", "mine", stays=False)
     assert peer("agent", {**given, "mcp-session-id": "0123"}).owner == "mcp mine"
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from pisces.mcp import progress
 from pisces.mcp.progress import CallProgress
-from pisces.model.cells import CellRecord
+from pisces.model.cells import CellRecord, CellStatus
 from pisces.model.results import Update
 from tests.fakes.drive import PATIENCE
 
@@ -38,8 +38,8 @@ def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(progress, "_SILENCE", progress._SILENCE / 100)
 
 
-def cells(*statuses: str) -> tuple[CellRecord, ...]:
-    return tuple(CellRecord(index=index, code="", status=status) for index, status in enumerate(statuses))  # type: ignore[arg-type]
+def cells(*statuses: CellStatus) -> tuple[CellRecord, ...]:
+    return tuple(CellRecord(index=index, code="", status=status) for index, status in enumerate(statuses))
 
 
 async def told(update: Update | None) -> str:
