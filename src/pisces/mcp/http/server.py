@@ -44,15 +44,24 @@ async def serve(runtime: Runtime, options: ServerOptions, listening: Listening, 
         max_sessions=_MOST_SESSIONS,
     )
     requests = Requests(sessions.handle_request, Guard(listening.names, listening.token), deleted=deleted)
-    async with sessions.run(), anyio.create_task_group() as group:
-        server = _Server(_config(requests), ready)
-        group.start_soon(_to_its_end, server, listening)
+    server = _Server(_config(requests), ready)
+    ending = anyio.Event()
+
+    async def run() -> None:
+        # Shielded, for the SDK's sessions too: whoever has shaken hands gets the results of calls that are stopped.
+        with anyio.CancelScope(shield=True):
+            async with sessions.run(), anyio.create_task_group() as group:
+                group.start_soon(server.serve, [listening.socket])
+                await ending.wait()
+                server.should_exit = True
+                await requests.close()
+
+    async with anyio.create_task_group() as group:
+        group.start_soon(run)
         try:
             await anyio.sleep_forever()
         finally:
-            server.should_exit = True
-            with anyio.CancelScope(shield=True):
-                await requests.close()
+            ending.set()
 
 
 def _config(requests: Requests) -> uvicorn.Config:
@@ -72,11 +81,6 @@ def _config(requests: Requests) -> uvicorn.Config:
         timeout_keep_alive=_KEPT_SECONDS,
         timeout_graceful_shutdown=_END_SECONDS,
     )
-
-
-async def _to_its_end(server: uvicorn.Server, listening: Listening) -> None:
-    with anyio.CancelScope(shield=True):  # It is told to end, and then closes what is open.
-        await server.serve([listening.socket])
 
 
 class _Server(uvicorn.Server):
