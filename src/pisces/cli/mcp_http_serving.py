@@ -27,8 +27,9 @@ def _announce(listening: Listening) -> None:
         f"Every request needs the header Authorization: Bearer{secret}",
     ]
     if not listening.is_local:
+        names = "the names" if listening.is_everywhere else "the address of --host, and by the names"
         lines += [
             "Warning: other machines reach this, and nothing is encrypted. Whoever has the token can run code here.",
-            "They may call it by the address of --host, and by the names that --allow-host gives it.",
+            f"They may call it by {names} that --allow-host gives it.",
         ]
     print("\n".join(lines), file=sys.stderr, flush=True)

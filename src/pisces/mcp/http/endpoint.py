@@ -1,5 +1,6 @@
 """Where the server over HTTP listens, and by which names it may be called there."""
 
+import errno
 import ipaddress
 import socket
 from typing import Final
@@ -14,7 +15,10 @@ DEFAULT_HOST: Final = "127.0.0.1"
 DEFAULT_PORT: Final = 8787
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _HTTP: Final = 80
+_IPV4: Final = 4
 _BACKLOG: Final = 128
+_ANOTHER_PORT: Final = "`--port` names another port; `--port 0` takes any that is free."
+_NOT_HERE: Final = "`--host` takes an address of this machine; `0.0.0.0` is all of them."
 
 
 class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,8 +33,9 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
 
     def listen(self) -> "Listening":
         """Have the address. Raises `InvalidCall` when that cannot be."""
+        host = self.host.strip("[]")  # As addresses have it, around one of IPv6.
         try:
-            found = socket.getaddrinfo(self.host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+            found = socket.getaddrinfo(host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
         except (OSError, UnicodeError) as error:
             raise InvalidCall(f"There is no address of the name {self.host!r}", hint=str(error)) from error
         family, kind, protocol, _, address = found[0]
@@ -44,7 +49,7 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
             opened.close()
             raise InvalidCall(
                 f"Nobody can listen on port {self.port} of {self.host}: {error.strerror}",
-                hint="`--port` names another port; `--port 0` takes any that is free.",
+                hint=_NOT_HERE if error.errno == errno.EADDRNOTAVAIL else _ANOTHER_PORT,
             ) from error
         return Listening(opened, self)
 
@@ -69,15 +74,21 @@ class Listening:
         return self._bound.is_loopback
 
     @property
+    def is_everywhere(self) -> bool:
+        """Whether it listens on all addresses of this machine; then none of them is its name."""
+        return self._bound.is_unspecified
+
+    @property
     def url(self) -> str:
-        """Where clients find it."""
-        return f"http://{self._with_port(self._name)}{PATH}"
+        """Where clients of this machine find it."""
+        here = "127.0.0.1" if self._bound.version == _IPV4 else "[::1]"
+        return f"http://{self._with_port(here if self.is_everywhere else self._name)}{PATH}"
 
     @property
     def names(self) -> frozenset[str]:
         """What the header `Host` of a request may say. By any other name, it is a web page whose own leads here."""
-        ours = set(_LOOPBACK) if self.is_local or self._bound.is_unspecified else set()
-        if not self._bound.is_unspecified:
+        ours = set(_LOOPBACK) if self.is_local or self.is_everywhere else set()
+        if not self.is_everywhere:
             ours.add(self._name)
         names = {self._with_port(name) for name in ours} | (ours if self.port == _HTTP else set())
         for name in self._endpoint.further_names:

@@ -63,4 +63,4 @@ def _content(file: str) -> str:
             content = opened.read(_LARGEST_FILE)
     except OSError as error:
         raise InvalidCall(f"The token cannot be read from {file}: {error.strerror}") from error
-    return content.decode("utf-8", "replace").strip()
+    return content.decode("utf-8-sig", "replace").strip()  # Some editors begin a file with a mark.

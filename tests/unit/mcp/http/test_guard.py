@@ -1,5 +1,6 @@
 """Who is let in over HTTP, and by which names the server may be called."""
 
+import socket
 from pathlib import Path
 
 import pytest
@@ -157,6 +158,30 @@ def test_beyond_this_machine_further_names_have_to_be_given() -> None:
     assert f"0.0.0.0:{found.port}" not in found.names
 
 
+def has_ipv6() -> bool:
+    try:
+        socket.create_server(("::1", 0), family=socket.AF_INET6).close()
+    except OSError:
+        return False
+    return True
+
+
+@pytest.mark.parametrize(("host", "here"), [("0.0.0.0", "127.0.0.1"), ("::", "[::1]"), ("[::1]", "[::1]")])
+def test_the_address_that_is_shown_is_one_of_its_names(host: str, here: str) -> None:
+    if ":" in host and not has_ipv6():
+        pytest.skip("this machine has no IPv6")
+    found = listening(host=host)
+    assert found.url == f"http://{here}:{found.port}/mcp"
+    assert f"{here}:{found.port}" in found.names
+
+
+def test_an_address_of_another_machine_is_said_with_the_remedy() -> None:
+    with pytest.raises(InvalidCall, match=r"of 192\.0\.2\.1") as refused:  # It is for examples, and nobody's.
+        listening(host="192.0.2.1")
+    assert "--host" in refused.value.hint
+    assert "--port" not in refused.value.hint
+
+
 def test_a_port_that_is_taken_is_said_with_the_remedy() -> None:
     first = Endpoint(token=Token(SECRET, "the test"), port=0).listen()
     try:
@@ -178,6 +203,12 @@ def test_the_token_of_the_file_goes_before_that_of_the_variable(tmp_path: Path) 
     environ = {TOKEN_VARIABLE: "another-secret-of-length"}
     assert find_token(str(file), environ).value == SECRET
     assert environ == {}
+
+
+def test_the_mark_and_the_line_ends_that_editors_write_are_not_of_the_token(tmp_path: Path) -> None:
+    file = tmp_path / "token"
+    file.write_bytes(b"\xef\xbb\xbf" + SECRET.encode() + b"\r\n")
+    assert find_token(str(file), {}).value == SECRET
 
 
 def test_the_variable_is_taken_out_of_the_environment() -> None:
