@@ -28,6 +28,8 @@ MAX_STATUS_EVENTS = 1000
 MAX_STATUS_BYTES = 8 << 20
 """What a call keeps of what is rich, so that a loop that displays cannot fill the memory of the host."""
 
+_HELD = {"images": f" ({MAX_IMAGES}, and {MAX_IMAGE_BYTES * 3 // 4 >> 20} MiB of them together): save them as files"}
+
 STDIN_REFUSED = "Kernel requested stdin; interactive input is not supported."
 
 
@@ -116,7 +118,10 @@ class Transcript:
 
     def left_out(self) -> list[str]:
         """What was more than a result holds, a sentence each."""
-        return [f"Not kept: {count} more {what} than a result holds." for what, count in self._left_out.items()]
+        return [
+            f"Not kept: {count} more {what} than a result holds{_HELD.get(what, '')}."
+            for what, count in self._left_out.items()
+        ]
 
     def close(self) -> None:
         """Release the artifact's descriptor."""

@@ -42,7 +42,8 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
 async def _artifact(services: Services, address: str) -> ToolResult:
     number = parse_uri(address).id
     going_on = GoingOn(
-        f"go on with: read {ARTIFACT}{number}:{{lines}}", "search in it with the session tool, or open its file"
+        f"go on with: read {ARTIFACT}{number}:{{lines}}",
+        "search in it with the session tool, or use output({id}) in a cell",
     )
     found = await artifact_output(services, address, OutputPart(None, None), going_on=going_on)
     details = ReadDetails(path=f"{ARTIFACT}{number}", kind="artifact", artifact_id=number)

@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 import msgspec
+from msgspec.structs import replace
 
 from pisces.errors import ArtifactError, InvalidCall
 from pisces.model.mime import JPEG, PNG
@@ -28,11 +29,12 @@ class GoingOn(msgspec.Struct, frozen=True):
     by_lines: str
     """With `{lines}` for those that come next."""
     in_line: str
-    """Within a line that is too long."""
+    """Within a line that is too long, with `{id}` for the artifact's id."""
 
 
 _PICTURES: Final = {".png": PNG, ".jpg": JPEG}
-_BY_PARAMETERS: Final = GoingOn('go on with lines: "{lines}"', "use `search`, or open the file of the artifact")
+_IN_CELL: Final = "use `search`, or output({id}) in a cell, which has all of it"
+_BY_PARAMETERS: Final = GoingOn('go on with lines: "{lines}"', _IN_CELL)
 
 
 class OutputPart:
@@ -64,8 +66,11 @@ async def artifact_output(
     path = services.artifacts.path(ref.id)
     if path.suffix in _PICTURES and lines is None and part.search is None:
         return await anyio.to_thread.run_sync(_picture, path, ref.id)
-    text = await _read(services.artifacts, ref.id, lines, part.search)
+    # From a line on, an artifact is read as far as one read goes: one that is too large for it begins all the same.
+    wanted = lines or (LineRange(1) if part.search is None else None)
+    text = await _read(services.artifacts, ref.id, wanted, part.search)
     most = services.settings.output.max_bytes
+    going_on = replace(going_on, in_line=going_on.in_line.format(id=ref.id))
     shown = _bounded(text, lines, most, search=part.search is not None, going_on=going_on)
     return told(shown or "(empty)", SessionDetails(action="output", artifact_id=ref.id))
 
@@ -83,7 +88,9 @@ async def job_output(services: Services, job: Job, part: OutputPart, read_with: 
     else:
         text = _part_of(dump.text.splitlines(), job.id, part)
     if not part.whole:
-        text = _bounded(text, part.lines, services.settings.output.max_bytes, search=part.search is not None)
+        going_on = replace(_BY_PARAMETERS, in_line=_IN_CELL.format(id=dump.artifact_id))
+        most = services.settings.output.max_bytes
+        text = _bounded(text, part.lines, most, search=part.search is not None, going_on=going_on)
     return told(f"[{job_line(info)}]\n{text or '(no output)'}", details)
 
 
@@ -111,7 +118,7 @@ def _part_of(all_lines: Sequence[str], name: str, part: OutputPart) -> str:
     return "\n".join(found) or f"No line of {name} matches {part.search!r}."
 
 
-def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool, going_on: GoingOn = _BY_PARAMETERS) -> str:
+def _bounded(text: str, lines: LineRange | None, most: int, *, search: bool, going_on: GoingOn) -> str:
     """As much of the text as a result shows, from its beginning, and how to get at the rest."""
     data = text.encode("utf-8")
     if len(data) <= most:

@@ -9,8 +9,15 @@ from pisces.kernels.memory_script import Step
 from pisces.model.events import ClearOutput, Display, Error, Result, Status, Stream
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
-from pisces.sessions.transcript import MAX_IMAGES, MAX_JSON_OUTPUTS, MAX_STATUS_BYTES, MAX_STATUS_EVENTS
+from pisces.sessions.transcript import (
+    MAX_IMAGE_BYTES,
+    MAX_IMAGES,
+    MAX_JSON_OUTPUTS,
+    MAX_STATUS_BYTES,
+    MAX_STATUS_EVENTS,
+)
 from tests.fakes.runtimes import call, details, scripted_runtime
+from tests.unit.output.pictures import chunk, encoded, png
 
 PIXEL = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 
@@ -121,7 +128,16 @@ async def test_a_loop_that_displays_cannot_fill_the_memory_and_what_is_left_out_
     assert (len(kept.images), len(kept.json_outputs)) == (MAX_IMAGES, MAX_JSON_OUTPUTS)
     assert len(kept.status_events) == len(kept.cells[0].status_events) == MAX_STATUS_EVENTS
     for sentence in ("5 more images", "7 more JSON displays", "9 more status events"):
-        assert f"Not kept: {sentence} than a result holds." in result.text
+        assert f"Not kept: {sentence} than a result holds" in result.text
+
+
+async def test_one_image_that_is_too_large_is_told_with_what_a_result_holds(tmp_path: Path) -> None:
+    small = png(20, 10)
+    large = encoded(small[:-12] + chunk(b"teST", bytes(MAX_IMAGE_BYTES * 3 // 4)) + small[-12:])
+    result = await run(tmp_path, [Display({"image/png": large})])
+    assert details(result).images == []
+    expected = "Not kept: 1 more images than a result holds (32, and 24 MiB of them together): save them as files."
+    assert expected in result.text
 
 
 async def test_events_that_are_large_cannot_fill_the_memory_and_small_ones_are_kept_beside_them(tmp_path: Path) -> None:

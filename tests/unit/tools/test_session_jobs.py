@@ -6,8 +6,9 @@ import anyio
 
 from pisces.kernels.memory_script import Hang, IgnoreInterrupt, Script, WaitFor, WaitForInterrupt
 from pisces.model.events import Result, Stream
-from pisces.model.results import Details, ToolResult
+from pisces.model.results import Details, ToolResult, Update
 from pisces.tools.base import CallContext
+from tests.fakes.drive import PATIENCE
 from tests.fakes.runtimes import begin, call, scripted_runtime
 from tests.unit.tools.test_session_tool import ask, told
 
@@ -78,6 +79,25 @@ async def test_wait_comes_back_when_the_job_ends(tmp_path: Path) -> None:
         assert results == []
         go.set()
     assert results[0].text.endswith("begun\ndone")
+
+
+async def test_whoever_waits_for_a_job_hears_what_it_says(tmp_path: Path) -> None:
+    go = anyio.Event()
+    heard: list[Update] = []
+
+    def hear(update: Update) -> None:
+        heard.append(update)
+        if update.tail == "begun\n":
+            go.set()
+
+    script: Script = {"wait": [say("begun"), WaitFor(go), say("done")]}
+    async with scripted_runtime(script, tmp_path) as runtime:
+        await call(runtime, "wait", background=True)
+        with anyio.fail_after(PATIENCE):
+            params = {"action": "wait", "job": "job-1"}
+            result = await runtime.tool("session", params, context=CallContext(on_update=hear))
+    assert result.text.endswith("begun\ndone")
+    assert heard[-1].cells[0].code == "wait"
 
 
 async def test_a_wait_that_ends_first_says_how_far_the_job_is(tmp_path: Path) -> None:
