@@ -18,6 +18,7 @@ from pisces.mcp.clients.catalog import Syntax
 from pisces.mcp.clients.malformed import Malformed
 
 _OWN: Final = 0o600
+_MEND: Final = "Mend it first; the client may not be able to read it either."
 
 
 class _Editor(NamedTuple):
@@ -84,9 +85,11 @@ def entry_in(path: Path, syntax: Syntax, keys: Sequence[str]) -> Any:
     data = _read(path)
     if data is None:
         return None
-    with _placed(path):
-        value = _EDITORS[syntax].values(_decoded(path, data)[1])
-    return _at(value, keys)
+    text = _decoded(path, data, reassurance="")[1]
+    try:
+        return _at(_EDITORS[syntax].values(text), keys)
+    except Malformed as error:
+        raise FileError(f"{path} cannot be read: {error}.", hint=_MEND) from error
 
 
 def set_entry(path: Path, syntax: Syntax, keys: Sequence[str], entry: Mapping[str, Any]) -> Change:
@@ -129,6 +132,12 @@ def _read(path: Path) -> bytes | None:
     try:
         return read_whole(path)[0]
     except FileMissing:
+        target = Path(os.path.realpath(path))
+        if path.is_symlink() and not target.parent.is_dir():
+            raise FileError(
+                f"{path} is a link to {target}, and that folder is not there.",
+                hint="Make the folder, or remove the link.",
+            ) from None
         return None
 
 
@@ -137,19 +146,17 @@ def _placed(path: Path) -> Iterator[None]:
     try:
         yield
     except Malformed as error:
-        raise FileError(
-            f"{path} cannot be edited: {error}. Nothing was written.",
-            hint="Mend it first; the client may not be able to read it either.",
-        ) from error
+        raise FileError(f"{path} cannot be edited: {error}. Nothing was written.", hint=_MEND) from error
 
 
-def _decoded(path: Path, data: bytes) -> tuple[Encoding, str]:
+def _decoded(path: Path, data: bytes, *, reassurance: str = " Nothing was written.") -> tuple[Encoding, str]:
     encoding = encoding_of(data)
     try:
         return encoding, data[len(encoding.bom) :].decode(encoding.name)
     except UnicodeDecodeError as error:
         at = error.start + len(encoding.bom)
-        raise FileError(f"{path} is no text in {encoding.name.upper()}: see byte {at}. Nothing was written.") from error
+        why = f"{path} is no text in {encoding.name.upper()}: see byte {at}."
+        raise FileError(f"{why}{reassurance}", hint=_MEND) from error
 
 
 def _encoded(path: Path, encoding: Encoding, text: str) -> bytes:

@@ -144,11 +144,18 @@ class _Reader:
 
     def _word(self, at: int) -> Node:
         if match := _NUMBER.match(self._text, at):
-            return Node(json.loads(match[0]), at, match.end())
+            return Node(self._number(match[0], at), at, match.end())
         for word, value in _WORDS.items():
             if self._text.startswith(word, at):
                 return Node(value, at, at + len(word))
         raise self._unexpected(at, "a value")
+
+    def _number(self, text: str, at: int) -> float:
+        try:
+            value: float = json.loads(text)
+        except ValueError:  # Python reads no integer of more than 4300 digits.
+            raise Malformed("this number is too long", self._text, at) from None
+        return value
 
     def _unexpected(self, at: int, wanted: str) -> Malformed:
         found = repr(self._text[at]) if at < len(self._text) else "the end of the file"

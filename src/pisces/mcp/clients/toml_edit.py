@@ -45,6 +45,8 @@ def parse(text: str) -> dict[str, Any]:
         what = _PLACE.sub("", str(error)).strip()
         at = len(text) if place is None else _offset(text, int(place[1]), int(place[2]))
         raise Malformed(what[:1].lower() + what[1:], text, at) from error
+    except (ValueError, RecursionError) as error:  # An integer of thousands of digits, or lists in lists.
+        raise Malformed(f"it cannot be read ({error})", text, 0) from error
 
 
 def with_table(text: str, path: Sequence[str], values: Mapping[str, Any]) -> str:

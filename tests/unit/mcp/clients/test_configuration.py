@@ -129,10 +129,13 @@ def test_a_file_that_changed_after_the_change_was_shown_is_left_alone(file: Path
         ("json", b'{\n  "mcpServers": {\n}', "line 3, column 2: `,` or `}` was expected"),
         ("json", b'{"mcpServers": []}', "line 1, column 16: the value of 'mcpServers' has to be an object"),
         ("json", b'{"a": "\xff"}', "is no text in UTF-8: see byte 7"),
+        ("json", b'{"a": ' + b"1" * 5000 + b"}", "line 1, column 7: this number is too long"),
         ("toml", b"[a\n", "line 1, column"),
         ("toml", b"mcpServers = {}\n", "line 1, column 1: mcpServers is given as one value"),
+        ("toml", b"a = " + b"1" * 5000, "it cannot be read (Exceeds the limit"),
+        ("toml", b"a = " + b"[" * 5000 + b"]" * 5000, "it cannot be read (maximum recursion depth"),
     ],
-    ids=["broken", "list", "bytes", "toml", "inline"],
+    ids=["broken", "list", "bytes", "number", "toml", "inline", "toml number", "toml depth"],
 )
 def test_what_cannot_be_edited_is_left_alone_and_the_place_is_told(
     tmp_path: Path, syntax: Syntax, data: bytes, why: str
@@ -159,3 +162,24 @@ def test_taking_out_what_is_not_there_is_no_change(file: Path, tmp_path: Path) -
     assert drop_entry(file, "json", KEYS).is_none
     assert drop_entry(tmp_path / "none.json", "json", KEYS).is_none
     assert entry_in(tmp_path / "none.json", "json", KEYS) is None
+
+
+@pytest.mark.parametrize("data", [b"{", b'"\xff"', b'{"a": ' + b"1" * 5000 + b"}"], ids=["broken", "bytes", "number"])
+def test_what_cannot_be_read_is_told_without_a_word_of_writing(tmp_path: Path, data: bytes) -> None:
+    path = tmp_path / "file"
+    path.write_bytes(data)
+    with pytest.raises(FileError) as error:
+        entry_in(path, "json", KEYS)
+    assert "written" not in error.value.explain()
+    assert "edited" not in error.value.explain()
+
+
+def test_a_link_into_a_folder_that_is_not_there_is_told_before_anything_is_shown(tmp_path: Path) -> None:
+    link, target = tmp_path / "link", tmp_path / "dotfiles" / "mcp.json"
+    link.symlink_to(target)
+    with pytest.raises(FileError, match=r"is a link to .*, and that folder is not there"):
+        set_entry(link, "json", KEYS, ENTRY)
+    target.parent.mkdir()
+    put(link)
+    assert link.is_symlink()
+    assert entry_in(target, "json", KEYS) == ENTRY
