@@ -275,14 +275,14 @@ class Runtime:
         """
         given = {"timeout": timeout, "cwd": None if cwd is None else os.fspath(cwd), "env": env}
         params = {"command": command, **{name: value for name, value in given.items() if value is not None}}
-        return await self._tool("bash").call(params, CallContext(on_update=on_update, abort=abort))
+        return await self._call("bash", params, CallContext(on_update=on_update, abort=abort))
 
     async def session(self, action: str, **params: Any) -> ToolResult:
         """Look at sessions, their state and their jobs, or act on them: what the `session` tool does.
 
         Raises `InvalidCall` for wrong parameters only.
         """
-        return await self._tool("session").call({"action": action, **params}, CallContext())
+        return await self._call("session", {"action": action, **params}, CallContext())
 
     async def notebook(
         self,
