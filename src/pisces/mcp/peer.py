@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import msgspec
 from mcp.server.context import ServerRequestContext
+from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 
 from pisces.errors import InvalidCall
 from pisces.tools.base import DEFAULT_SESSION
@@ -44,7 +45,9 @@ def peer_of(ctx: ServerRequestContext[Any, Any]) -> Peer:
             )
         return Peer(f"mcp {given}", given, stays=False)
     name = re.sub(r"[^A-Za-z0-9._-]+", "-", program_of(ctx)).strip("-")[:64] or _UNNAMED
-    if (connection := headers.get(SESSION_HEADER)) is not None:
+    # Where there is no handshake nobody has given the client such an id, and the SDK does not look at it.
+    shook_hands = ctx.protocol_version in HANDSHAKE_PROTOCOL_VERSIONS
+    if shook_hands and (connection := headers.get(SESSION_HEADER)) is not None:
         return Peer(owner_of_connection(connection), f"{name}-{connection[:_ID_SHOWN]}", stays=False)
     return Peer(f"mcp client {name}", name, stays=False)
 

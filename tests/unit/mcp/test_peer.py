@@ -9,11 +9,12 @@ from pisces.errors import InvalidCall
 from pisces.mcp.peer import Peer, owner_of_connection, peer_of
 
 
-def peer(program: str | None = "agent", headers: dict[str, str] | None = None) -> Peer:
+def peer(program: str | None = "agent", headers: dict[str, str] | None = None, *, protocol: str = "2025-11-25") -> Peer:
     """The client of a request, over HTTP if it has headers."""
     known = None if program is None else SimpleNamespace(client_info=SimpleNamespace(name=program))
     request = None if headers is None else SimpleNamespace(headers=headers)
-    made: Any = SimpleNamespace(session=SimpleNamespace(client_params=known), request=request)
+    session = SimpleNamespace(client_params=known)
+    made: Any = SimpleNamespace(session=session, request=request, protocol_version=protocol)
     return peer_of(made)
 
 
@@ -33,6 +34,11 @@ def test_a_client_without_a_connection_is_its_name() -> None:
     assert peer("agent", {}).owner != peer("other", {}).owner
     assert peer(None, {}).default_session == peer("§§", {}).default_session == "client"
     assert len(peer("x" * 1000, {}).default_session) == 64
+
+
+def test_without_a_handshake_nobody_passes_for_another_connection() -> None:
+    given = {"mcp-session-id": "0123456789abcdef"}
+    assert peer("agent", given, protocol="2026-07-28") == peer("agent", {})
 
 
 def test_a_client_that_says_which_one_it_is_is_that_one_however_it_connects() -> None:
