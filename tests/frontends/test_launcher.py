@@ -109,6 +109,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return tree
 
 
+@pytest.mark.heavy
 @pytest.mark.registry
 def test_a_fresh_copy_installs_itself_and_answers(tmp_path: Path) -> None:
     tree = tmp_path / "pisces"
@@ -196,6 +197,7 @@ def test_two_at_once_make_one_environment_and_both_answer(tmp_path: Path) -> Non
     assert sum("this is done once" in errors for _, errors in outputs) == 1
 
 
+@pytest.mark.heavy
 def test_a_set_up_that_was_killed_is_done_anew(tmp_path: Path) -> None:
     tree = copy_launcher(tmp_path)
     first = subprocess.Popen(

@@ -10,9 +10,12 @@ from tests.state.survival import findings_for, problems
 
 pytestmark = pytest.mark.processes
 
+SLOW = frozenset({"scikit-learn"})
+"""Those whose import alone takes seconds."""
+
 
 def _case(library: Library) -> object:
-    marks = [pytest.mark.heavy] if library.environment == "heavy" else []
+    marks = [pytest.mark.heavy] if library.environment == "heavy" or library.name in SLOW else []
     return pytest.param(library, id=library.name.replace(" ", "-"), marks=marks)
 
 

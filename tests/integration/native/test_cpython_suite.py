@@ -54,15 +54,14 @@ class Part:
 
 
 QUICK = (
-    Part("test.test_tempfile"),
     Part("test.test_subprocess", ("RunFuncTestCase", "ContextManagerTests", "MiscTests")),
-    Part("test.test_socket", ("GeneralModuleTests", "BasicTCPTest", "BasicSocketPairTest", "SendRecvFdsTests")),
     Part("test.test_asyncio.test_events", ("EPollEventLoopTests",)),
     Part("test.test_asyncio.test_subprocess", ("SubprocessPidfdWatcherTests",)),
     Part("test.test_asyncio.test_unix_events"),
     Part(MULTIPROCESSING, ("WithProcessesTestQueue",)),
 )
 WHOLE = (
+    Part("test.test_tempfile"),
     Part("test.test_subprocess"),
     Part("test.test_socket"),
     *(Part(f"test.test_asyncio.test_{name}") for name in ASYNCIO),
