@@ -63,7 +63,7 @@ def test_nothing_is_written_when_nobody_can_be_asked_and_with_dry_run(pisces: Co
     assert os.listdir(zed.parent) == ["settings.json"]
 
 
-@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"y\n", 0)], ids=["no", "yes"])
+@pytest.mark.parametrize(("answer", "code"), [(b"n\n", 1), (b"y\n", 0), (b"\x04", 130)], ids=["no", "yes", "gone"])
 def test_a_person_is_asked(answer: bytes, code: int, pisces: Command, zed: Path) -> None:
     before = zed.read_bytes()
     ours, theirs = pty.openpty()
@@ -76,7 +76,8 @@ def test_a_person_is_asked(answer: bytes, code: int, pisces: Command, zed: Path)
         os.close(theirs)
     assert process.returncode == code, errors
     assert b"Write this?" in said
-    assert (zed.read_bytes() == before) == (code == 1)
+    assert (zed.read_bytes() == before) == (code != 0)
+    assert errors.endswith(b"Nothing was written.\n") == (code != 0)
 
 
 def test_a_project_gets_its_own_file_and_the_options_are_passed_on(

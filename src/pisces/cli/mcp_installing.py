@@ -103,8 +103,12 @@ def _agreed() -> bool:
     if not sys.stdin.isatty():
         click.echo("Nothing was written: there is nobody to ask. Run it again with --yes to write it.", err=True)
         return False
-    if click.confirm("Write this?", default=True):
-        return True
+    try:
+        if click.confirm("Write this?", default=True):
+            return True
+    except click.Abort:
+        click.echo("\nNothing was written.", err=True)
+        raise
     click.echo("Nothing was written.", err=True)
     return False
 

@@ -17,6 +17,7 @@ from pisces.mcp.clients.malformed import Malformed
 
 _PLACE: Final = re.compile(r"\(at line (\d+), column (\d+)\)")
 _BARE: Final = re.compile(r"[A-Za-z0-9_-]+")
+_HEADER: Final = re.compile(r"[ \t]*\[")
 _STRING: Final = re.compile(
     r'"""(?:[^\\]|\\.)*?"{3,5}|'
     r"'''.*?'{3,5}|"
@@ -152,7 +153,7 @@ def _ends_in_blank_line(text: str, line_end: str) -> bool:
 def _end_of_statement(text: str, at: int) -> int:
     """The end of the line on which the statement ends that begins here: lists and long texts go over several."""
     depth = 0
-    is_header = text[at:].lstrip(" \t").startswith("[")
+    is_header = _HEADER.match(text, at) is not None
     while at < len(text):
         character = text[at]
         if match := _STRING.match(text, at):
