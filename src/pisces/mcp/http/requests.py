@@ -63,7 +63,7 @@ class Requests:
             exchange.done.set()
 
     async def close(self) -> None:
-        """Stop what runs, give the answers a moment to be sent, and hang up on everybody else."""
+        """Stop what runs, give the answers a moment to be sent, and tell everybody else that it is over."""
         self._closed = True
         under_way = list(self._open)
         for exchange in under_way:
@@ -72,6 +72,10 @@ class Requests:
             for exchange in under_way:
                 if exchange.head.method == "POST":
                     await exchange.done.wait()
+        with anyio.move_on_after(_LAST_SECONDS):
+            async with anyio.create_task_group() as group:  # One that takes nothing must not keep it from the others.
+                for exchange in under_way:
+                    group.start_soon(exchange.refuse_if_unanswered)
         for exchange in under_way:
             exchange.scope.cancel()
 
@@ -102,6 +106,11 @@ class _Exchange:
                 _log.exception("a request over HTTP was given up")
                 if self.status is None:
                     await _refuse(self._send, FAILED)
+
+    async def refuse_if_unanswered(self) -> None:
+        """A cell that will not stop settles later, when nobody can be answered any more."""
+        if self.status is None and not self.done.is_set():
+            await _refuse(self._send, STOPPING)
 
     async def _read(self) -> Refusal | None:
         """Take the body; or why it is not taken."""

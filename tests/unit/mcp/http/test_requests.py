@@ -156,3 +156,21 @@ async def test_the_end_stops_calls_waits_for_their_answers_and_hangs_up_on_strea
     assert len(stream.sent) == 1
     await serving(late.scope, late.receive, late.send)
     assert late.status == 503
+
+
+async def test_the_end_is_told_to_whoever_has_no_answer_by_then(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(http_requests, "_LAST_SECONDS", 0.05)
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        await anyio.sleep_forever()  # As for a cell that does not stop.
+
+    serving = requests(app)
+    call, unread, half = Exchange(), Exchange(), Exchange(b"{", whole=False)
+    unread.takes = anyio.Event()
+    with anyio.fail_after(PATIENCE):
+        async with anyio.create_task_group() as group:
+            for exchange in (call, half, unread):
+                group.start_soon(serving, exchange.scope, exchange.receive, exchange.send)
+            await anyio.wait_all_tasks_blocked()
+            await serving.close()
+    assert [exchange.status for exchange in (call, half, unread)] == [503, 503, None]
