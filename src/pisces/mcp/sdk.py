@@ -11,5 +11,5 @@ def require_sdk() -> None:
     if find_spec("mcp_types") is None:
         raise PiscesError(
             "The MCP SDK is not in the environment of Pisces.",
-            hint=f"Install it: {sys.executable} -m pip install 'mcp>=2,<3'",
+            hint=f"Install it: {sys.executable} -m pip install 'mcp>=2.2,<3'",
         )
