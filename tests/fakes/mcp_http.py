@@ -2,6 +2,7 @@
 
 import json
 import signal
+import socket
 import subprocess
 import tempfile
 from collections.abc import AsyncIterator, Mapping
@@ -87,11 +88,13 @@ def modern_cell(code: str, **params: Any) -> bytes:
 
 
 @asynccontextmanager
-async def serving(runtime: Runtime, *, names: tuple[str, ...] = ()) -> AsyncIterator[Site]:
-    """Serve a runtime that has not been entered, in this process."""
+async def serving(runtime: Runtime, *, names: tuple[str, ...] = (), buffer: int | None = None) -> AsyncIterator[Site]:
+    """Serve a runtime that has not been entered, in this process. `buffer` is how much the system holds unsent."""
     endpoint = Endpoint(token=Token(TOKEN, "the tests"), port=0, further_names=names)
     ready = anyio.Event()
     with closing(endpoint.listen()) as listening:
+        if buffer is not None:
+            listening.socket.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, buffer)
         async with runtime, anyio.create_task_group() as group:
             group.start_soon(serve, runtime, ServerOptions(), listening, ready.set)
             await ready.wait()

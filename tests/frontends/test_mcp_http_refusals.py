@@ -1,6 +1,8 @@
 """Requests that are refused, at a real server: nothing of them reaches a tool, and nobody holds it up."""
 
+import asyncio
 import json
+import socket
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -156,6 +158,25 @@ async def test_the_rest_of_a_refused_request_is_not_taken_for_ever(site: Site, m
             assert (await stream.receive()).startswith(b"HTTP/1.1 403")
             with pytest.raises(anyio.BrokenResourceError):
                 await send_for_ever(stream)
+
+
+async def ask_for_ever(client: socket.socket, asks: bytes) -> None:
+    while True:
+        await asyncio.get_running_loop().sock_sendall(client, asks)
+
+
+async def test_whoever_takes_none_of_the_answers_is_hung_up_on(
+    plain_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_TAKE_SECONDS", 0.1)
+    async with serving(runtime_on(plain_python, tmp_path), buffer=4096) as site:
+        asks = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode() * 100
+        with anyio.fail_after(20), socket.socket() as client:
+            client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 2048)
+            client.connect(("127.0.0.1", site.port))
+            client.setblocking(False)
+            with pytest.raises(ConnectionError):
+                await ask_for_ever(client, asks)
 
 
 async def test_connections_are_bounded_and_room_is_found_again(

@@ -21,6 +21,8 @@ from pisces.runtime import Runtime
 
 _HEAD_SECONDS: Final = 10.0
 """For the head of a request to come, and for the rest of one that was refused: anybody can connect."""
+_TAKE_SECONDS: Final = 65.0
+"""For a client to take what it is sent, with the token or without: a little more than a call waits for that."""
 _MOST_CONNECTIONS: Final = 256
 _MOST_SESSIONS: Final = 1000
 _LEAST_IDLE: Final = 2 * 3600.0
@@ -100,12 +102,14 @@ class _Server(uvicorn.Server):
 
 
 class _Protocol(H11Protocol):
-    """One that does not wait for ever for a request, nor takes any number of connections."""
+    """One that does not wait for ever for a request or a reader, nor takes any number of connections."""
 
     _deadline: asyncio.TimerHandle | None = None
+    _patience: asyncio.TimerHandle | None = None
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
+        transport.set_write_buffer_limits(high=0)  # So that we hear of anything that is not taken.
         if len(self.connections) > 2 * _MOST_CONNECTIONS:  # Those between are answered that there are too many.
             transport.abort()
         else:
@@ -117,7 +121,22 @@ class _Protocol(H11Protocol):
 
     def connection_lost(self, exc: Exception | None) -> None:
         self._unwatch()
+        self._taken()
         super().connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        super().pause_writing()
+        # Closing would wait for the client to take the rest.
+        self._patience = self.loop.call_later(_TAKE_SECONDS, self.transport.abort)
+
+    def resume_writing(self) -> None:
+        self._taken()
+        super().resume_writing()
+
+    def _taken(self) -> None:
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
 
     def _watch(self) -> None:
         """Have a deadline for as long as no request is being answered."""
