@@ -6,8 +6,10 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
+from pisces.cli.mcp_install import install
 from pisces.errors import InvalidCall
 from pisces.mcp.clients.catalog import CLIENTS, Scope, Surroundings
 from pisces.mcp.clients.installation import Installation, status_of
@@ -113,6 +115,12 @@ def test_a_project_gets_a_configuration_of_its_own(name: str, tmp_path: Path) ->
     folders = {"cursor": ["--cwd", "${workspaceFolder}"], "zed": ["--cwd", project]}
     assert entry["args"] == [*LAUNCH[1:], *folders.get(name, [])]
     assert found.command(entry) == [*LAUNCH, *(["--cwd", project] if name in folders else [])]
+
+
+def test_the_command_line_which_does_not_load_the_clients_knows_each_of_them() -> None:
+    choice = install.params[0].type
+    assert isinstance(choice, click.Choice)
+    assert list(choice.choices) == list(CLIENTS)
 
 
 @pytest.mark.parametrize("name", sorted(CLIENTS.keys() - PROJECT))
