@@ -2,6 +2,7 @@
 
 import errno
 import ipaddress
+import re
 import socket
 from typing import Final
 
@@ -16,6 +17,8 @@ DEFAULT_PORT: Final = 8787
 _LOOPBACK: Final = ("127.0.0.1", "localhost", "[::1]")
 _HTTP: Final = 80
 _IPV4: Final = 4
+_HOST: Final = re.compile(r"([\w.-]+|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?", re.ASCII)
+"""What the header `Host` can say."""
 _BACKLOG: Final = 128
 _ANOTHER_PORT: Final = "`--port` names another port; `--port 0` takes any that is free."
 _NOT_HERE: Final = "`--host` takes an address of this machine; `0.0.0.0` is all of them."
@@ -32,7 +35,8 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
     """Names by which requests may call us besides, with a port or for any."""
 
     def listen(self) -> "Listening":
-        """Have the address. Raises `InvalidCall` when that cannot be."""
+        """Have the address. Raises `InvalidCall` when that cannot be, or when a name is none."""
+        self._see_to_names()
         host = self.host.strip("[]")  # As addresses have it, around one of IPv6.
         try:
             found = socket.getaddrinfo(host, self.port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
@@ -52,6 +56,14 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
                 hint=_NOT_HERE if error.errno == errno.EADDRNOTAVAIL else _ANOTHER_PORT,
             ) from error
         return Listening(opened, self)
+
+    def _see_to_names(self) -> None:
+        for name in self.further_names:
+            if _HOST.fullmatch(name) is None:
+                raise InvalidCall(
+                    f"No request can call this server {name!r}",
+                    hint="`--allow-host` takes a name or an address, with a port or without: `box`, `box:443`, `[::1]`",
+                )
 
 
 class Listening:

@@ -158,6 +158,12 @@ def test_beyond_this_machine_further_names_have_to_be_given() -> None:
     assert f"0.0.0.0:{found.port}" not in found.names
 
 
+@pytest.mark.parametrize("name", ["http://box.example/mcp", "*", "", "box example", "2001:db8::1", "box:", "@box"])
+def test_a_further_name_that_no_request_can_have_is_refused(name: str) -> None:
+    with pytest.raises(InvalidCall, match="No request can call this server"):
+        listening(further_names=("box.example:443", "[2001:db8::1]:8787", name))
+
+
 def has_ipv6() -> bool:
     try:
         socket.create_server(("::1", 0), family=socket.AF_INET6).close()
