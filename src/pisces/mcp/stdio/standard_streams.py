@@ -30,6 +30,7 @@ class StandardStreams:
         self.deaf = anyio.Event()
         """Set when nobody is there any more to read what is written."""
         self._private = (-1, -1)
+        self._transports: list[asyncio.BaseTransport] = []
 
     def __enter__(self) -> Self:
         self._private = (os.dup(0), os.dup(1))
@@ -42,6 +43,13 @@ class StandardStreams:
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
+        for transport in self._transports:
+            if transport.is_closing():
+                continue
+            if isinstance(transport, asyncio.WriteTransport):
+                transport.abort()  # What is left has had its time: closing would wait for whoever does not read.
+            else:
+                transport.close()
         for standard, private in enumerate(self._private):
             os.dup2(private, standard)
             os.close(private)
@@ -51,12 +59,20 @@ class StandardStreams:
         read, write = self._private
         if _same_socket(read, write):
             reader, writer = await _both_ways(read)
+            self._transports.append(writer.transport)
             self.outgoing = _Writer(writer)
             self.incoming = ClientLines(reader, self.outgoing)
             return
-        self.outgoing = await _writer(write, self.deaf) if _can_wait_for(write) else _file(write, "w")
+        if _can_wait_for(write):
+            writer = await _writer(write, self.deaf)
+            self._transports.append(writer.transport)
+            self.outgoing = _Writer(writer)
+        else:
+            self.outgoing = _file(write, "w")
         if _can_wait_for(read):
-            self.incoming = ClientLines(await _reader(read), self.outgoing)
+            reader, transport = await _reader(read)
+            self._transports.append(transport)
+            self.incoming = ClientLines(reader, self.outgoing)
         else:
             self.incoming = _file(read, "r")
 
@@ -93,19 +109,19 @@ async def _both_ways(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.Str
     return reader, asyncio.StreamWriter(transport, protocol, None, loop)
 
 
-async def _reader(descriptor: int) -> asyncio.StreamReader:
+async def _reader(descriptor: int) -> tuple[asyncio.StreamReader, asyncio.BaseTransport]:
     loop = asyncio.get_running_loop()
     reader = ClientLines.reader()
     pipe = os.fdopen(_our_own(descriptor), "rb", buffering=0)  # The transport closes it.
-    await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
-    return reader
+    transport, _ = await loop.connect_read_pipe(lambda: asyncio.StreamReaderProtocol(reader, loop=loop), pipe)
+    return reader, transport
 
 
-async def _writer(descriptor: int, deaf: anyio.Event) -> "_Writer":
+async def _writer(descriptor: int, deaf: anyio.Event) -> asyncio.StreamWriter:
     loop = asyncio.get_running_loop()
     pipe = os.fdopen(_our_own(descriptor), "wb", buffering=0)
     transport, protocol = await loop.connect_write_pipe(lambda: _Outlet(loop, deaf), pipe)
-    return _Writer(asyncio.StreamWriter(transport, protocol, None, loop))
+    return asyncio.StreamWriter(transport, protocol, None, loop)
 
 
 class _Outlet(asyncio.streams.FlowControlMixin):

@@ -36,7 +36,7 @@ def run(**streams: object) -> "subprocess.CompletedProcess[bytes]":
     """The program, to its end."""
     options: dict[str, object] = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **streams}
     return subprocess.run(  # type: ignore[call-overload, no-any-return]  # the options are those of Popen
-        [sys.executable, "-c", ECHO], env={"PYTHONPATH": SOURCE}, timeout=60, check=True, **options
+        [sys.executable, "-X", "dev", "-c", ECHO], env={"PYTHONPATH": SOURCE}, timeout=60, check=True, **options
     )
 
 
