@@ -43,14 +43,16 @@ class Endpoint(msgspec.Struct, frozen=True, kw_only=True):
         except (OSError, UnicodeError) as error:
             raise InvalidCall(f"There is no address of the name {self.host!r}", hint=str(error)) from error
         family, kind, protocol, _, address = found[0]
-        opened = socket.socket(family, kind, protocol)
+        opened: socket.socket | None = None
         try:
+            opened = socket.socket(family, kind, protocol)
             opened.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             opened.bind(address)
             opened.listen(_BACKLOG)
             opened.setblocking(False)
         except OSError as error:
-            opened.close()
+            if opened is not None:
+                opened.close()
             raise InvalidCall(
                 f"Nobody can listen on port {self.port} of {self.host}: {error.strerror}",
                 hint=_NOT_HERE if error.errno == errno.EADDRNOTAVAIL else _ANOTHER_PORT,
