@@ -169,3 +169,14 @@ def test_a_person_who_starts_it_hears_what_it_is_for_and_can_end_it(pisces: Comm
         os.close(theirs)
     assert process.returncode == 130
     assert b"`pisces mcp install CLIENT` sets one up" in errors
+
+
+async def test_models_are_told_of_no_tool_that_they_do_not_have(plain_python: str, tmp_path: Path) -> None:
+    said: dict[str, str] = {}
+    for tools in ("python,session", "python", "read"):
+        async with pisces_mcp(plain_python, "--tools", tools, "--cwd", str(tmp_path), mode=LEGACY) as client:
+            said[tools] = client.instructions or ""
+    assert "`session` tool" in said["python,session"]
+    assert "`python`" in said["python"]
+    assert "`session`" not in said["python"]
+    assert not said["read"]

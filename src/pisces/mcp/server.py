@@ -3,6 +3,7 @@
 Above are the transports, `stdio` and `http`. Below are `calls`, `listing` and `resources`. This module loads the SDK.
 """
 
+from collections.abc import Container
 from typing import Any, Final
 
 from mcp.server.context import ServerRequestContext
@@ -26,8 +27,9 @@ from pisces.tools.base import error_result
 _INSTRUCTIONS: Final = (
     "A Python that remembers: variables, imports and functions stay from call to call of `python`, also after an "
     "error, a timeout or a cancelled call, and each result says what became of them. Work step by step in short cells "
-    "instead of writing scripts to files. Long output is cut, kept, and read again with the `session` tool."
+    "instead of writing scripts to files."
 )
+_WITH_SESSION: Final = " Long output is cut, kept, and read again with the `session` tool."
 
 _Context = ServerRequestContext[Any, Any]
 
@@ -48,7 +50,7 @@ class _Handlers:
             "pisces",
             version=__version__,
             title="Pisces",
-            instructions=_INSTRUCTIONS,
+            instructions=_instructions(self._tools),
             on_list_tools=self._list_tools,
             on_call_tool=self._call_tool,
             on_list_resources=resources.list_resources,
@@ -78,3 +80,10 @@ class _Handlers:
         wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
         report = ctx.session.report_progress if wants_progress else None
         return await self._calls.call(params.name, params.arguments or {}, peer, report, hung_up)
+
+
+def _instructions(tools: Container[str]) -> str | None:
+    """What a client tells its model of the server, as far as it is true of these tools."""
+    if "python" not in tools:
+        return None
+    return _INSTRUCTIONS + _WITH_SESSION if "session" in tools else _INSTRUCTIONS

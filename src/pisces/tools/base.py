@@ -105,11 +105,12 @@ class Tool(Protocol):
 
 def way_to_artifacts(tools: Container[str]) -> str:
     """The way to a whole output that a caller with these tools has, with `{id}` for the artifact's id."""
-    if "read" in tools:
-        return CallContext().read_with
-    return (
-        'Use the session tool with action "output" and id {id}' if "session" in tools else "Use output({id}) in a cell"
-    )
+    ways = {
+        "read": CallContext().read_with,
+        "session": 'Use the session tool with action "output" and id {id}',
+        "python": "Use output({id}) in a cell",
+    }
+    return next((way for tool, way in ways.items() if tool in tools), "Run `pisces artifact {id}`")
 
 
 def error_result(message: str) -> ToolResult:

@@ -179,7 +179,12 @@ async def test_a_client_is_there_as_long_as_its_connection_or_its_calls(
 
 
 @pytest.mark.parametrize(
-    ("tools", "hint"), [(("python",), "Use output({id}) in a cell"), (("python", "session"), "Use the session tool ")]
+    ("tools", "hint"),
+    [
+        (("python",), "Use output({id}) in a cell"),
+        (("python", "session"), "Use the session tool "),
+        (("bash",), "Run `pisces artifact {id}`"),
+    ],
 )
 async def test_the_way_to_a_whole_output_is_one_that_the_client_has(
     runtime: Runtime, tools: tuple[str, ...], hint: str
