@@ -144,11 +144,11 @@ def install(interpreter: Path, requirements: Path, lock: int) -> None:
     run(command, lock, "The packages could not be installed. Is the network there, and does pip work otherwise?")
 
 
-def run(command: list[str], lock: int, failure: str) -> None:
+def run(command: list[str], lock: int, failure: str, *, cwd: Path | None = None) -> None:
     """Run a step; its output goes to stderr. It shares the lock, so that nobody starts over while it still works."""
     environment = {name: value for name, value in os.environ.items() if name not in FOREIGN_TARGETS}
     done = subprocess.run(
-        command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=environment, pass_fds=(lock,), check=False
+        command, stdin=subprocess.DEVNULL, stdout=sys.stderr, env=environment, cwd=cwd, pass_fds=(lock,), check=False
     )
     if done.returncode != 0:
         raise SetUpFailed(f"{failure}\nThis failed with exit code {done.returncode}: {' '.join(command)}")

@@ -50,8 +50,10 @@ def fill(target: Path, lock: int) -> None:
     target.mkdir()
     for name in ("package.json", LOCK.name):
         shutil.copyfile(LISTS / name, target / name)
-    command = [npm, "ci", "--prefix", str(target), "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
-    run(command, lock, "The packages could not be installed. Is the network there, and does npm work otherwise?")
+    # In the folder, not with --prefix: npm would look for the machine's configuration there.
+    command = [npm, "ci", "--ignore-scripts", "--no-audit", "--no-fund", "--loglevel=error"]
+    failure = "The packages could not be installed. Is the network there, and does npm work otherwise?"
+    run(command, lock, failure, cwd=target)
     (target / STAMP).write_bytes(LOCK.read_bytes())
 
 
