@@ -98,10 +98,11 @@ async def test_all_tests_of_a_module_of_cpython_see_no_checkpoint(
 async def _compare(part: Part, interpreter: str, folder: Path) -> None:
     """Run the part in both ways; classes that differ run again, because a busy machine makes differences too."""
     kinds, differing = part.classes, {}
-    for _ in range(MOST_RUNS):
+    for attempt in range(MOST_RUNS):
         plain = await _run(part, kinds, interpreter, folder, checkpoint="off")
         beside = await _run(part, kinds, interpreter, folder, checkpoint="always")
-        assert any(outcome == "ok" for told in plain.values() for outcome in told.values()), plain
+        # From the second run on, a class that hangs by itself now and then may be the only one left.
+        assert attempt or any(outcome == "ok" for told in plain.values() for outcome in told.values()), plain
         kinds = tuple(kind for kind in plain if _ends(plain[kind]) != _ends(beside[kind]))
         differing = {kind: (_unlike(plain[kind], beside[kind]), _unlike(beside[kind], plain[kind])) for kind in kinds}
         if not kinds:
