@@ -117,8 +117,8 @@ class Limited:
     def _where(self, kept: dict[int, Kept]) -> list[str]:
         """Where pictures are: by number, since they are read one by one."""
         there = {number: each for number, each in kept.items() if not each.trouble}
-        sentences = [f"Picture {number} could not be kept: {each.trouble}" for number, each in kept.items()
-                     if each.trouble][:1]  # fmt: skip
+        lost = [(number, each) for number, each in kept.items() if each.trouble]
+        sentences = [f"Picture {number} could not be kept: {each.trouble}" for number, each in lost[:1]]
         if there:
             ids = ", ".join(f"{number} is artifact {each.id}" for number, each in there.items())
             first = next(iter(there.values()))
