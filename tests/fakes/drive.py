@@ -10,6 +10,15 @@ import psutil
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel
 from pisces.model.events import AnyEvent, ClearOutput, Display, Done, Error, Event, Result, Started, Stream
 
+DEAF = """
+import time
+while True:
+    try:
+        time.sleep(60)
+    except BaseException:
+        pass
+"""
+"""A cell that no interrupt stops: its kernel has to be killed."""
 PATIENCE = 30.0
 """How long anything may take on a busy machine before the test fails."""
 

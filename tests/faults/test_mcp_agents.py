@@ -11,20 +11,12 @@ from mcp.client import Client
 from mcp_types import CallToolResult
 
 from pisces.runtime import Runtime
-from tests.fakes.drive import PATIENCE, eventually
+from tests.fakes.drive import DEAF, PATIENCE, eventually
 from tests.fakes.mcp_clients import LEGACY, MODERN, python, text_of
 from tests.fakes.mcp_http import Site, client_of, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on
 
 GRACE = 0.5
-DEAF = """
-import time
-while True:
-    try:
-        time.sleep(60)
-    except BaseException:
-        pass
-"""
 
 
 @pytest.fixture

@@ -6,21 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from tests.fakes.drive import eventually
+from tests.fakes.drive import DEAF, eventually
 from tests.fakes.mcp_wire import EACH_ERA, Era, Wire, text_of, wired
 from tests.frontends.command import Command
 
 GRACE = 0.5
 SLACK = 10.0
 """Seconds by which a busy machine may be late: far below what a cell here would go on for."""
-DEAF = """
-import time
-while True:
-    try:
-        time.sleep(60)
-    except BaseException:
-        pass
-"""
 
 
 @pytest.fixture

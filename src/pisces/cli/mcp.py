@@ -1,14 +1,14 @@
 """`pisces mcp`: serve the tools to an MCP client, and put Pisces into the configuration of clients."""
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
 from pisces.cli.mcp_install import install, status, uninstall
 
 if TYPE_CHECKING:
-    from pisces.mcp.options import ServerOptions
+    from pisces.mcp.options import ServerOptions, Structured
 
 
 @click.group(invoke_without_command=True, short_help="Serve the tools to any MCP client.")
@@ -48,7 +48,7 @@ def mcp(
     from pisces.mcp.sdk import require_sdk
 
     require_sdk()
-    options = ServerOptions(tools=chosen_tools(tools), structured=structured)  # type: ignore[arg-type]  # as click saw
+    options = ServerOptions(tools=chosen_tools(tools), structured=cast("Structured", structured))
     if over_http:
         return _serve_over_http(cwd, options, **http)
     if given := [name for name, value in http.items() if value not in {None, ()}]:
