@@ -103,3 +103,8 @@ async def test_a_client_that_cannot_be_told_is_left_alone() -> None:
 
     with anyio.fail_after(PATIENCE):
         await CallProgress(broken).tell()
+
+
+async def test_news_is_told_without_waiting_for_the_time_of_silence(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(progress, "_SILENCE", 10 * PATIENCE)
+    assert (await told(Update(tail="new\n", cells=cells("running")))).endswith("\nnew")
