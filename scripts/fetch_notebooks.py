@@ -17,7 +17,7 @@ import sys
 import tarfile
 from pathlib import Path, PurePosixPath
 
-from scripts.make_environment import FOREIGN_TARGETS, STAMP, SetUpFailed, clear, locked, report
+from scripts.make_environment import FOREIGN_TARGETS, STAMP, SetUpFailed, clear, filled_once, report
 
 REQUIREMENTS = Path(__file__).parents[1] / "requirements" / "sdists.txt"
 BACKEND = Path(__file__).with_name("sdist_backend.py")
@@ -31,13 +31,7 @@ def fetch_notebooks(target: Path) -> Path:
 
     Raises `SetUpFailed`. What is left of a failed attempt is never taken for the notebooks.
     """
-    if is_complete(target):
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with locked(target.with_name(target.name + ".lock")) as lock:
-        if not is_complete(target):
-            fill(target, lock)
-    return target
+    return filled_once(target, is_complete, fill)
 
 
 def is_complete(target: Path) -> bool:

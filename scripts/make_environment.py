@@ -17,7 +17,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -57,6 +57,17 @@ def make_environment(target: Path, *, requirements: Path | None = None, source: 
         (target / STAMP).write_bytes(wanted)
         report(f"ready after {time.monotonic() - started:.0f} s")
     return interpreter
+
+
+def filled_once(target: Path, is_complete: Callable[[Path], bool], fill: Callable[[Path, int], None]) -> Path:
+    """Return `target`, which `fill` fills first if it is not complete; it is told the lock that is held meanwhile."""
+    if is_complete(target):
+        return target
+    target.parent.mkdir(parents=True, exist_ok=True)
+    with locked(target.with_name(target.name + ".lock")) as lock:
+        if not is_complete(target):
+            fill(target, lock)
+    return target
 
 
 def is_complete(target: Path, wanted: bytes) -> bool:

@@ -14,7 +14,7 @@ import shutil
 import sys
 from pathlib import Path
 
-from scripts.make_environment import SetUpFailed, clear, locked, report, run
+from scripts.make_environment import SetUpFailed, clear, filled_once, report, run
 
 LISTS = Path(__file__).parents[1] / "tests" / "node"
 LOCK = LISTS / "package-lock.json"
@@ -23,13 +23,7 @@ STAMP = "pisces-lock.json"
 
 def make_node_environment(target: Path) -> Path:
     """Return `target`, which is filled first if it is not complete. Raises `SetUpFailed`."""
-    if is_complete(target):
-        return target
-    target.parent.mkdir(parents=True, exist_ok=True)
-    with locked(target.with_name(target.name + ".lock")) as lock:
-        if not is_complete(target):
-            fill(target, lock)
-    return target
+    return filled_once(target, is_complete, fill)
 
 
 def is_complete(target: Path) -> bool:
