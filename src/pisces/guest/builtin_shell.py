@@ -85,6 +85,12 @@ class BuiltinShell:
             return outcome_of(error)
         return CellOutcome()
 
+    def complete(self, code: str, cursor: int) -> tuple[list[str], int, int]:
+        """What could stand at the cursor; see `shell_contract.Shell`."""
+        from .completer import Completer
+
+        return Completer(self.namespace, self.given).complete(code, cursor)
+
     def evaluate(self, code: str, label: str) -> Any:
         """Run code of the user's inside a cell, for a magic; return the value of its last expression.
 

@@ -43,8 +43,12 @@ class InterruptGuard:
 
         `frame` is where it came.
         """
-        self.deferred = self._depth > 0 or (frame is not None and frame.f_code in self.whole)
+        self.deferred = self.holds(frame)
         return self.deferred
+
+    def holds(self, frame: FrameType | None) -> bool:
+        """Whether nothing may be raised in the main thread, which is in this frame."""
+        return self._depth > 0 or (frame is not None and frame.f_code in self.whole)
 
     def raise_deferred(self) -> None:
         """Raise what was deferred, in the main thread."""

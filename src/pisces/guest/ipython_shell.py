@@ -101,6 +101,7 @@ class IPythonShell:
         config = Config()
         config.HistoryManager.enabled = False  # It would open a database and start a thread.
         config.InteractiveShell.colors = "nocolor"
+        config.IPCompleter.use_jedi = False  # It takes seconds, and leaves files in the user's home.
         for told_in_vain in ("To exit: use 'exit'", "Output cache limit", "IPython (parent|dir)"):
             warnings.filterwarnings("ignore", message=told_in_vain)
         shell: Any = _Interactive.instance(
@@ -134,6 +135,16 @@ class IPythonShell:
         self._shell.execution_count = execution_count + 1
         self._shell.history_manager.input_hist_parsed += [""] * execution_count
         self._shell.history_manager.input_hist_raw += [""] * execution_count
+
+    def complete(self, code: str, cursor: int) -> tuple[list[str], int, int]:
+        """What IPython's own completer says; see `shell_contract.Shell`."""
+        from IPython.core.completer import provisionalcompleter, rectify_completions
+
+        with provisionalcompleter():
+            found = list(rectify_completions(code, self._shell.Completer.completions(code, cursor)))
+        if not found:
+            return [], cursor, cursor
+        return [completion.text for completion in found], found[0].start, found[0].end
 
     def run_cell(self, code: str, *, silent: bool, store_history: bool) -> CellOutcome:
         """Run a cell as IPython would, and say how it ended."""

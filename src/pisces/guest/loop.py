@@ -142,6 +142,8 @@ class KernelLoop:
                 self._checkpoint()
             elif kind == "variables":
                 self._frames.send("variables", variables=self._watch.everything())
+            elif kind == "complete":
+                self._complete(request)
             elif kind == "load":
                 self._load(request["execution_count"])
 
@@ -216,6 +218,13 @@ class KernelLoop:
         self._shell.count_from(execution_count)
         self._watch.changes()
         self._frames.send("loaded", missing=missing, problem=problem)
+
+    def _complete(self, request: dict[str, Any]) -> None:
+        """Say what could stand at a cursor."""
+        from .completing import completion
+
+        found = completion(self._shell, request["code"], request["cursor"], self._streams.order.guard)
+        self._frames.send("completed", **found)
 
     def _open_loop(self) -> None:
         selector = selectors.DefaultSelector()

@@ -23,6 +23,11 @@ if TYPE_CHECKING:
 COOKIE_VARIABLE = "PI_KERNEL_COOKIE"
 _COOKIE_FILE = "pisces-"
 _ORPHAN_SECONDS = 5.0
+_EXEC_SECONDS = 1.0
+_ENVIRONMENT_FIELD = 47
+"""Where in what `_stat` reads the address of the environment stands."""
+_MOST_LOOKS = 50
+"""So often is a program looked at that has an address for its environment, and none: that is about a millisecond."""
 _OOM_SCORE = 500
 _MOST_OOM_SCORE = 1000
 _usual_oom_scores: list[int] = []
@@ -168,6 +173,41 @@ def name(pid: int) -> str:
         return ""
 
 
+def environment(pid: int) -> list[bytes]:
+    """What a process was started with, as `NAME=value`; nothing of one that is gone, or is another user's.
+
+    In the moments in which a process becomes another program it seems to have none: one that has a program is looked
+    at again, or it would be overlooked.
+    """
+    text = _environment_now(pid)
+    deadline = time.monotonic() + _EXEC_SECONDS
+    looks = 0
+    while not text and _has_a_program(pid) and looks < _MOST_LOOKS and time.monotonic() < deadline:
+        looks += _has_begun(pid)
+        text = _environment_now(pid)
+    return text.split(b"\0")
+
+
+def _environment_now(pid: int) -> bytes:
+    try:
+        with open(f"/proc/{pid}/environ", "rb") as file:
+            return file.read()
+    except OSError:
+        return b""
+
+
+def _has_a_program(pid: int) -> bool:
+    try:
+        return bool(os.readlink(f"/proc/{pid}/exe"))
+    except OSError:
+        return False  # It has ended, or is another user's, or a thread of the system itself.
+
+
+def _has_begun(pid: int) -> bool:
+    """Whether the program of a process has an address for its environment, if a moment ago only."""
+    return _stat(pid)[_ENVIRONMENT_FIELD:][:1] != ["0"]
+
+
 def _stat(pid: int) -> list[str]:
     try:
         with open(f"/proc/{pid}/stat", encoding="utf-8", errors="replace") as file:
@@ -204,12 +244,8 @@ def _children_by_scan(parent: int) -> list[int]:
 
 
 def _has_cookie(pid: int, cookie: str) -> bool:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            if f"{COOKIE_VARIABLE}={cookie}".encode("ascii") in file.read().split(b"\0"):
-                return True
-    except OSError:
-        return False
+    if f"{COOKIE_VARIABLE}={cookie}".encode("ascii") in environment(pid):
+        return True
     return _holds_file(pid, _COOKIE_FILE + cookie)
 
 

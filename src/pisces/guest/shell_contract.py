@@ -90,5 +90,11 @@ class Shell(Protocol):
         `silent` displays nothing; `silent` and `not store_history` leave the count as it was.
         """
 
+    def complete(self, code: str, cursor: int) -> tuple[list[str], int, int]:
+        """What could stand from the first to the second place of the code, where the cursor is between the two.
+
+        Nothing is bound, counted or remembered by it. It may raise whatever objects of the user's raise.
+        """
+
     def count_from(self, execution_count: int) -> None:
         """Go on counting cells after this number."""

@@ -75,7 +75,7 @@ def carrying(cookie: str) -> list[int]:
     """The processes that were started with this cookie, or one that belongs to it, and have not ended."""
     mark = f"{COOKIE}={cookie}".encode("ascii")
     own = os.getpid()
-    return [pid for pid in _all() if pid != own and any(entry.startswith(mark) for entry in _environment(pid))]
+    return [pid for pid in _all() if pid != own and any(entry.startswith(mark) for entry in processes.environment(pid))]
 
 
 def _all() -> list[int]:
@@ -83,11 +83,3 @@ def _all() -> list[int]:
         return [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return []
-
-
-def _environment(pid: int) -> list[bytes]:
-    try:
-        with open(f"/proc/{pid}/environ", "rb") as file:
-            return file.read().split(b"\0")
-    except OSError:
-        return []  # Another user's, or gone.

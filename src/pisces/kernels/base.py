@@ -11,6 +11,7 @@ from typing import Literal, Protocol, runtime_checkable
 import msgspec
 
 from pisces.kernels.deadline import Deadline
+from pisces.model.completion import Completion
 from pisces.model.events import AnyEvent, ProcessExit, Restore, Variable
 
 
@@ -196,6 +197,18 @@ class Inspecting(Protocol):
 
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """Every name that the user has bound, in order of name. Raises `KernelGone` or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
+class Completing(Protocol):
+    """A kernel that can tell what could stand at a cursor. Between cells, and without a trace in what it knows."""
+
+    async def complete(self, code: str, cursor: int, deadline: Deadline) -> Completion:
+        """What could stand there, in characters of the code; nothing if that cannot be told in time.
+
+        Cancelling the wait is safe: an answer that comes late is heard by nobody. Raises `KernelGone`.
+        """
         ...
 
 

@@ -12,15 +12,17 @@ from anyio.lowlevel import checkpoint
 
 from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
 from pisces.kernels.base import Checkpoint, ExecuteRequest, KernelKind, LaunchSpec, Outlook, Revival
+from pisces.kernels.completing import among
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.memory_script import Handler, MemoryExecution, MemoryProcess, Script, copied
+from pisces.model.completion import Completion
 from pisces.model.events import ProcessExit, Variable
 
 OnStart = Callable[[], Awaitable[None]]
 
 
 class MemoryKernel:
-    """Fulfils `kernels.base.Kernel`; `requests` and `interrupts` tell what was asked of it."""
+    """Fulfils `kernels.base.Kernel` and `Completing`; `requests` and `interrupts` tell what was asked of it."""
 
     backend = "memory"
 
@@ -56,6 +58,9 @@ class MemoryKernel:
         self.interrupts += 1
         if self._execution is not None and not self._execution.done:
             self._execution.interrupt()
+
+    async def complete(self, code: str, cursor: int, deadline: Deadline) -> Completion:
+        return among(self._living().namespace, code, cursor)
 
     async def is_alive(self) -> bool:
         return self._process is not None and self._process.exit is None

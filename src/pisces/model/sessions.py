@@ -45,6 +45,8 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """The ids of jobs that run or wait in it."""
     memory_mb: float | None = None
     """What its kernel holds, where that is known without asking it."""
+    journal: str = ""
+    """Where what happens in it is written down; empty as long as nothing has."""
 
 
 class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):

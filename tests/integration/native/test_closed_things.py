@@ -89,4 +89,4 @@ async def test_a_host_without_descriptors_says_so_and_leaves_none_open(
     with pytest.raises(KernelStartError, match="channels of a kernel: Too many open files") as refused:
         await start()
     assert "ulimit -n" in refused.value.hint
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before

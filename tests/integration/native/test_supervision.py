@@ -176,7 +176,8 @@ async def test_fifty_kernels_leave_no_descriptor_behind(
             await kernel.kill()
         await kernel.shutdown()
         counts.append((psutil.Process().num_fds(), supervisor.num_fds()))
-    assert counts[-1] == counts[0]
+    assert counts[-1][0] <= counts[0][0]  # What an earlier test had left may be collected meanwhile.
+    assert counts[-1][1] == counts[0][1]
 
 
 async def test_a_kernel_has_only_the_descriptors_it_should(kernel: NativeKernel) -> None:

@@ -12,13 +12,16 @@ import msgspec
 from pisces.environment.filter import PLAIN_MPLBACKEND
 from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
+from pisces.kernels.completing import Question
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.jupyter.asides import Asides
 from pisces.kernels.jupyter.execution import JupyterExecution
 from pisces.kernels.jupyter.failed import FailedExecution
 from pisces.kernels.jupyter.message import Message, MessageMaker
 from pisces.kernels.jupyter.setup import CHANGES, EVERYTHING, IDENTITY, go_code, set_up_code
 from pisces.kernels.jupyter.tracker import ExecutionTracker
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost, Transport
+from pisces.model.completion import Completion
 from pisces.model.events import ProcessExit, Variable, VariableChanges
 
 _log = logging.getLogger(__name__)
@@ -40,7 +43,7 @@ _KEPT = 1000
 
 
 class JupyterKernel:
-    """Fulfils `Kernel`; for kernels that run Python, `Inspecting` too; `Prepared` and `Mortal`."""
+    """Fulfils `Kernel` and `Completing`; for kernels that run Python, `Inspecting` too; `Prepared` and `Mortal`."""
 
     def __init__(self, transport: Transport, spec: LaunchSpec, *, backend: str, nonce: str = "") -> None:
         """`nonce` is that of a kernel which has been set up before: start then finds out whether it is still there."""
@@ -55,6 +58,7 @@ class JupyterKernel:
         self._execution: JupyterExecution | None = None
         self._kept: deque[Message] = deque(maxlen=_KEPT)
         self._left_out = 0
+        self._asides = Asides(transport, self._make, self._hear)
         self._notes: list[str] = []
         self._exit: ProcessExit | None = None
         self._up = False
@@ -179,6 +183,7 @@ class JupyterKernel:
             self._execution = JupyterExecution(self, message, inspect=inspect, counted=counted)
             self._execution.take_kept(self._kept)
             self._kept.clear()
+            self._asides.cell_follows()
             # Up to here, whoever gives up knows that nothing was sent. From here on it is, whoever gives up.
             with anyio.move_on_after(_SEND_CAP, shield=True):
                 await self.transport.send(message)
@@ -271,6 +276,27 @@ class JupyterKernel:
             raise KernelError(str(error), hint=error.hint) from error
         raise DeadlineExceeded("The kernel did not list its variables in time")
 
+    async def complete(self, code: str, cursor: int, deadline: Deadline) -> Completion:
+        """See `kernels.base.Completing`."""
+        self._listen()
+        self._living()
+        try:
+            with deadline.scope():
+                return await self._asides.ask(Question.about(code, cursor))
+        except LinkLost as error:
+            self._unsure = True
+            _log.debug("what could stand at the cursor could not be asked: %s", error)
+        return Completion()
+
+    def _hear(self, message: Message) -> None:
+        """Take in a message between cells. Raises `KernelEnded` if it says that there is no kernel any more."""
+        tracker = ExecutionTracker("", self._make.session)
+        tracker.take(message)
+        if tracker.exit is not None:
+            self.died(tracker.exit)
+            raise KernelEnded(f"The kernel {tracker.exit.describe()}", exit=tracker.exit)
+        self._keep(message)
+
     async def _ask(self, code: str, expressions: Mapping[str, str]) -> Mapping[str, Any]:
         """Run something of ours between cells and wait for its reply; other messages are kept for the next cell."""
         await self.transport.ready()
@@ -299,9 +325,10 @@ class JupyterKernel:
             self.died(tracker.exit)
 
     def _keep(self, message: Message) -> None:
-        """For the next cell; what is too much for that is counted."""
-        self._left_out += len(self._kept) == _KEPT
-        self._kept.append(message)
+        """For the next cell, unless it is none of its business; what is too much for that is counted."""
+        if not self._asides.take(message):
+            self._left_out += len(self._kept) == _KEPT
+            self._kept.append(message)
 
     def died(self, how: ProcessExit) -> None:
         """It is certain that what the kernel knew is gone."""

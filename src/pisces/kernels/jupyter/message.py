@@ -88,6 +88,10 @@ class MessageMaker:
         }
         return self.make("shell", "execute_request", content)
 
+    def complete(self, code: str, cursor: int) -> Message:
+        """Ask what could stand at a cursor, which is counted in characters."""
+        return self.make("shell", "complete_request", {"code": code, "cursor_pos": cursor})
+
     def kernel_info(self, channel: Channel = "shell") -> Message:
         """Ask what kernel this is; also wakes one that waits."""
         return self.make(channel, "kernel_info_request", {})

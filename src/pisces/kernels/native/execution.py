@@ -130,6 +130,9 @@ class NativeExecution:
         if isinstance(frame, frames.VariablesFrame):
             self._process.lists_under_way -= 1  # Whoever asked for it has not waited.
             return
+        if isinstance(frame, frames.CompletedFrame):
+            self._process.completions_under_way -= 1
+            return
         event = self._as_event(frame)
         if event is None:
             self._foreign += 1

@@ -42,6 +42,14 @@ class VariablesFrame(_Frame, frozen=True, tag="variables"):
     variables: tuple[Variable, ...] = ()
 
 
+class CompletedFrame(_Frame, frozen=True, tag="completed"):
+    """What could stand at a cursor."""
+
+    matches: tuple[str, ...] = ()
+    start: int = 0
+    end: int = 0
+
+
 class LoadedFrame(_Frame, frozen=True, tag="loaded"):
     """The variables of a checkpoint were taken over."""
 
@@ -118,7 +126,7 @@ class PartFrame(_Frame, frozen=True, tag="part"):
 
 
 OutputFrame = DisplayFrame | ResultFrame | ClearFrame | ErrorFrame
-ControlFrame = ReadyFrame | CheckpointedFrame | VariablesFrame | LoadedFrame
+ControlFrame = ReadyFrame | CheckpointedFrame | VariablesFrame | CompletedFrame | LoadedFrame
 GuestFrame = ControlFrame | InputFrame | OutputFrame | DoneFrame | PartFrame
 
 _decoder: msgspec.json.Decoder[GuestFrame] = msgspec.json.Decoder(GuestFrame)

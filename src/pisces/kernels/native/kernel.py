@@ -9,15 +9,24 @@ import anyio
 
 from pisces.errors import CheckpointError, DeadlineExceeded, KernelGone, KernelStartError
 from pisces.kernels.base import Checkpoint, ExecuteRequest, LaunchSpec, Outlook, Revival
+from pisces.kernels.completing import Question
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.native.channels import PIPES, anonymous_file
 from pisces.kernels.native.checkpoint import NativeCheckpoint
 from pisces.kernels.native.execution import NativeExecution
-from pisces.kernels.native.frames import ControlFrame, LoadedFrame, ReadyFrame, VariablesFrame, encode_request
+from pisces.kernels.native.frames import (
+    CompletedFrame,
+    ControlFrame,
+    LoadedFrame,
+    ReadyFrame,
+    VariablesFrame,
+    encode_request,
+)
 from pisces.kernels.native.process import KernelProcess
 from pisces.kernels.native.sleepers import Asleep
 from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote
 from pisces.kernels.native.zygotes import ZygotePool
+from pisces.model.completion import Completion
 from pisces.model.events import ProcessExit, Variable
 
 _Frame = TypeVar("_Frame", bound=ControlFrame)
@@ -246,6 +255,28 @@ class NativeKernel:
             await process.end()  # How it ended may not have been heard yet.
             raise KernelGone("The kernel has ended") from error
         raise DeadlineExceeded("The kernel did not list its variables in time")
+
+    async def complete(self, code: str, cursor: int, deadline: Deadline) -> Completion:
+        """See `kernels.base.Completing`."""
+        process, question = self._living(), Question.about(code, cursor)
+        request = {"type": "complete", "code": question.code, "cursor": question.cursor}
+        try:
+            with deadline.scope():
+                while process.completions_under_way:  # Somebody asked before, and did not wait.
+                    await self._completed(process)
+                process.channels.send(encode_request(request))
+                process.completions_under_way += 1
+                told = await self._completed(process)
+                return question.answer(told.matches, told.start, told.end)
+        except (ConnectionError, KernelStartError) as error:
+            await process.end()  # How it ended may not have been heard yet.
+            raise KernelGone("The kernel has ended") from error
+        return Completion()
+
+    async def _completed(self, process: KernelProcess) -> CompletedFrame:
+        told = await self._next(CompletedFrame, process)
+        process.completions_under_way -= 1
+        return told
 
     def _living(self) -> KernelProcess:
         if self._process is None or not self._process.alive:

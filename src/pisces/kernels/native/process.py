@@ -46,6 +46,8 @@ class KernelProcess:
         """Frames that came after the end of a cell: they are for the next."""
         self.lists_under_way = 0
         """How many lists of its variables it has been asked for and has not sent yet."""
+        self.completions_under_way = 0
+        """The same for what could stand at a cursor."""
         self.order = StreamOrder(nonce)
         self.exit: ProcessExit | None = None
         self.hung_up = False

@@ -1,0 +1,100 @@
+"""Telling what could stand at a cursor: in bounded time and without a trace, whatever code of the user's does.
+
+A completer asks objects of the user's for their names, and that runs code of theirs: a `__dir__` that waits, prints or
+raises. Above is `loop`, which is asked between cells; below is the shell, whose completer it is.
+"""
+
+from __future__ import annotations
+
+import signal
+import sys
+import threading
+import time
+from contextlib import contextmanager
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import FrameType
+    from typing import Any
+
+    from .flusher import InterruptGuard
+    from .shell_contract import Shell
+
+_SECONDS = 0.8
+_AGAIN = 0.05
+"""Code that catches the end of its time is told again."""
+_MOST = 200
+_LONGEST = 200
+
+
+class _TimeIsUp(BaseException):
+    """Not an `Exception`: code of the user's catches those."""
+
+
+def completion(shell: Shell, code: str, cursor: int, guard: InterruptGuard) -> dict[str, Any]:
+    """What the shell says, cut to what somebody reads; nothing where it failed or took too long."""
+    matches: list[str] = []
+    start = end = cursor
+    with _muted():
+        try:
+            with _limited(guard):
+                matches, start, end = shell.complete(code, cursor)
+        except BaseException:  # Of the user's, SystemExit too: what cannot be told is not told.
+            matches = []
+    fit = [text for text in matches if len(text) <= _LONGEST + end - start]
+    return {"matches": fit[:_MOST], "start": start, "end": end}
+
+
+@contextmanager
+def _limited(guard: InterruptGuard) -> Iterator[None]:
+    """Raise in the block when its time is up. A timer that the user has set goes on afterwards."""
+    theirs = signal.getsignal(signal.SIGALRM)
+    if theirs is None:  # It is not Python's, and could not be put back.
+        yield
+        return
+    over = False
+
+    def on_alarm(signum: int, frame: FrameType | None) -> None:
+        if not over and not guard.holds(frame):
+            raise _TimeIsUp
+
+    signal.signal(signal.SIGALRM, on_alarm)
+    began = time.monotonic()
+    left, interval = signal.setitimer(signal.ITIMER_REAL, _SECONDS, _AGAIN)
+    try:
+        yield
+    finally:
+        over = True
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, theirs)
+        if left:
+            signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
+
+
+class _Mute:
+    """A stream that drops what this thread writes; other threads of the user's are heard as before."""
+
+    def __init__(self, stream: Any) -> None:
+        self._stream = stream
+        self._thread = threading.get_ident()
+
+    def write(self, text: str) -> int:
+        return len(text) if threading.get_ident() == self._thread else self._stream.write(text)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._stream, name)
+
+
+@contextmanager
+def _muted() -> Iterator[None]:
+    out, err = sys.stdout, sys.stderr
+    muted: tuple[Any, Any] = (_Mute(out), _Mute(err))
+    sys.stdout, sys.stderr = muted
+    try:
+        yield
+    finally:
+        if sys.stdout is muted[0]:
+            sys.stdout = out
+        if sys.stderr is muted[1]:
+            sys.stderr = err
