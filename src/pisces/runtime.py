@@ -15,12 +15,14 @@ from anyio.abc import TaskGroup
 
 from pisces.bridge.server import Bridge
 from pisces.environment.lookup import InterpreterLookup
-from pisces.errors import InvalidCall, PiscesError
+from pisces.errors import InvalidCall, PiscesError, SessionError
 from pisces.files.seen import SeenFiles
 from pisces.journal.folder import prune_journals
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Backend, KernelKind
+from pisces.kernels.deadline import Deadline
 from pisces.kernels.registry import BackendChoice, Backends
+from pisces.model.completion import Completion
 from pisces.model.results import ToolResult
 from pisces.output.artifacts import ArtifactStore
 from pisces.sessions.beside import in_own_task
@@ -31,17 +33,19 @@ from pisces.sessions.progress import OnUpdate
 from pisces.settings.load import LoadedSettings, load_settings
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
-from pisces.tools.base import CallContext, Services, Tool, error_result
+from pisces.tools.base import DEFAULT_SESSION, CallContext, Services, Tool, error_result
 from pisces.tools.bash_commands import Commands
 from pisces.tools.offer import Offer, make_offer
 from pisces.tools.preflight import warm_up
 from pisces.tools.registry import BUILT_IN, make_tools, why_missing
+from pisces.tools.session_lookup import find_session
 
 _AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
 _DAY = 86_400.0
 _LEAST_IDLE = 30.0
 """What kernels share is kept for at least so long: it must not be given up while the first of them comes up."""
 
+_COMPLETE_SECONDS = 1.0  # Somebody waits at the keyboard.
 _MODEL = "model"
 
 _log = logging.getLogger(__name__)
@@ -276,6 +280,17 @@ class Runtime:
         given = {"timeout": timeout, "cwd": None if cwd is None else os.fspath(cwd), "env": env}
         params = {"command": command, **{name: value for name, value in given.items() if value is not None}}
         return await self._call("bash", params, CallContext(on_update=on_update, abort=abort))
+
+    async def complete(self, code: str, cursor: int, *, session: str | None = None) -> Completion:
+        """What could stand at the cursor, in characters of the code. Nothing is started, and a second is the most.
+
+        A session without a kernel tells nothing; one in which a cell runs, names only.
+        """
+        try:
+            found = find_session(self._entered(), CallContext().owner, session or DEFAULT_SESSION)
+        except SessionError:
+            return Completion()
+        return await found.complete(code, cursor, Deadline.after(_COMPLETE_SECONDS))
 
     async def session(self, action: str, **params: Any) -> ToolResult:
         """Look at sessions, their state and their jobs, or act on them: what the `session` tool does.

@@ -75,6 +75,8 @@ def test_a_loss_is_also_told_by_a_command_that_looks_for_the_session(pisces: Com
     done = pisces("session", "variables", "s")
     assert done.returncode == 1
     assert "ended without being asked to" in done.stderr
+    assert "[State: lost]" in pisces("run", "--session", "s", "-c", "1").stderr
+    assert "[State: lost]" not in pisces("run", "--session", "s", "-c", "1").stderr
 
 
 def test_a_command_whose_host_is_killed_says_that_it_does_not_know(pisces: Command) -> None:

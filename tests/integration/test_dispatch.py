@@ -226,7 +226,7 @@ async def test_the_sdks_take_what_they_are_given(runtime: Runtime) -> None:
     assert [block["type"] for block in results["anthropic"][0]["content"]] == ["text", "image"]
     assert results["openai"][0]["output"][1]["image_url"].startswith("data:image/png;base64,iVBOR")
     described = {kind: tools.schemas(kind) for kind in ("anthropic", "openai", "openai-chat")}
-    command = [interpreter_of("agents", "agents.txt"), "-c", CHECK_TYPES]
+    command = [interpreter_of("agents"), "-c", CHECK_TYPES]
     given = json.dumps([described, results])
     done = await anyio.to_thread.run_sync(
         lambda: subprocess.run(

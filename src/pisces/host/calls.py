@@ -9,12 +9,14 @@ from pisces.host.connection import Connection
 from pisces.host.homes import Homes
 from pisces.host.left import OWNER, LeftSessions
 from pisces.host.losses import Losses, with_loss
-from pisces.host.protocol import Call, Cancel, NotUnderstood, Output, Piece, SessionLine
-from pisces.model.results import Details, TextBlock, ToolResult
+from pisces.host.protocol import Call, Cancel, Complete, NotUnderstood, Output, Piece, SessionLine, Told
+from pisces.model.cells import CellRecord
+from pisces.model.completion import Completion
+from pisces.model.results import Details, TextBlock, ToolResult, Update
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.kernel_records import KernelRecord
-from pisces.sessions.progress import OnOutput
+from pisces.sessions.progress import OnOutput, OnUpdate
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import DEFAULT_SESSION, CallContext, error_result
 from pisces.tools.untold import leave_untold
@@ -55,11 +57,13 @@ class HostCalls:
         context = CallContext(
             owner=OWNER,
             on_output=_sender(connection, abort) if call.stream else None,
+            on_update=_teller(connection, abort) if call.newest else None,
             abort=abort,
             unread=lambda: connection.gone,
             read_with=call.read_with,
             keep_going=call.keep_going,
             durable=True,
+            attended=call.attended,
         )
         refusal: Exception | None = None
         async with anyio.create_task_group() as group:
@@ -78,7 +82,24 @@ class HostCalls:
         assert refusal is not None
         raise refusal
 
+    async def complete(self, request: Complete, connection: Connection) -> Completion:
+        """What could stand at the cursor; nothing any more for a client that hangs up."""
+        gone, found = anyio.Event(), Completion()
+        async with anyio.create_task_group() as group:
+            group.start_soon(_watch, connection, gone)
+
+            async def give_up() -> None:
+                await gone.wait()
+                group.cancel_scope.cancel()
+
+            group.start_soon(give_up)
+            found = await self._runtime.complete(request.code, request.cursor, session=request.session)
+            group.cancel_scope.cancel()
+        return found
+
     async def _dispatch(self, call: Call, context: CallContext) -> ToolResult:
+        if call.tool == "bash":
+            return await self._homes.tools_at(call.place)["bash"].call(call.params, context)
         if not _runs_cells(call):
             return await self._manage(call, context)
         name = str(call.params.get("session") or DEFAULT_SESSION)
@@ -106,7 +127,7 @@ class HostCalls:
 
     async def _manage(self, call: Call, context: CallContext) -> ToolResult:
         """A call about sessions, not in one."""
-        name = str(call.params.get("session", ""))
+        name, action = str(call.params.get("session", "")), call.params.get("action")
         if name and name not in self.names and (left := self._left.of(name)) is not None:
             result = await self._manage_left(left, call)
             if result is not None:
@@ -115,12 +136,13 @@ class HostCalls:
         result = await self._runtime.tool(call.tool, call.params, context=context)
         if name in before and name not in self.names:
             self._homes.leave(name)
-        if call.params.get("action") == "branch" and isinstance(result.details, SessionDetails):
+        if action == "branch" and isinstance(result.details, SessionDetails):
             self._homes.share(name, result.details.session)
             self._losses.told(result.details.session)  # There was one of that name, and it is nobody's loss any more.
         if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
             result = _with_notice(result, f"{why}.")
-            self._losses.told(name)
+            if action == "close":  # Any other call may be one that nobody reads; the next cell there says it too.
+                self._losses.told(name)
         return result
 
     async def _manage_left(self, left: KernelRecord, call: Call) -> ToolResult | None:
@@ -163,12 +185,29 @@ async def _watch(connection: Connection, abort: anyio.Event) -> None:
 
 
 def _sender(connection: Connection, abort: anyio.Event) -> OnOutput:
+    last: CellRecord | None = None
+
     async def send(pieces: Sequence[OutputPiece]) -> None:
-        await connection.send(Output([Piece(record.index, record.title, text) for record, text in pieces]))
+        nonlocal last
+        told = list[Piece]()
+        for record, text in pieces:
+            before = None if text or last is None or last is record else (last.status, last.duration_ms)
+            told.append(Piece(record.index, record.title, text, before))
+            last = record
+        await connection.send(Output(told))
         if connection.gone:
             abort.set()
 
     return send
+
+
+def _teller(connection: Connection, abort: anyio.Event) -> OnUpdate:
+    async def tell(update: Update) -> None:
+        await connection.send(Told(any(cell.status != "pending" for cell in update.cells), update.tail))
+        if connection.gone:
+            abort.set()
+
+    return tell
 
 
 def _with_notice(result: ToolResult, sentence: str) -> ToolResult:

@@ -23,6 +23,8 @@ from pisces.host.protocol import (
     Answer,
     Call,
     Cancel,
+    Complete,
+    Completed,
     Hello,
     NotUnderstood,
     Output,
@@ -32,9 +34,11 @@ from pisces.host.protocol import (
     Request,
     Stop,
     Stopping,
+    Told,
     decode_reply,
     encode,
 )
+from pisces.model.completion import Completion
 from pisces.model.results import Details, TextBlock, ToolResult
 from pisces.settings.paths import Paths
 
@@ -46,6 +50,8 @@ _USUAL_FOR_NOTEBOOKS: Final = 600.0
 _LONGEST: Final = 1e7  # No cell may take so long, and the system can still wait for it.
 _ON_TOP: Final = 60.0
 """What a host may take beyond the time of a call: to have a cell settle (5 s), and a state come back (25 s)."""
+_LOOK_AFTER: Final = 20.0
+"""An attended call may take days: after so long without a word, it is seen whether the host is still there."""
 _MOST_ON_TOP: Final = 660.0
 """The same where it still says hello: `python.interruptGrace` may be ten minutes."""
 _CHUNK: Final = 256 * 1024
@@ -89,14 +95,19 @@ class HostClient:
         """Whether it can be talked to about anything but its end."""
         return (self.hello.protocol, self.hello.version) == (PROTOCOL, __version__)
 
-    def call(self, call: Call, on_output: Callable[[list[Piece]], None] | None = None) -> msgspec.Raw:
-        """Call a tool: the result, as JSON. Output goes to `on_output` while it comes.
+    def call(
+        self,
+        call: Call,
+        on_output: Callable[[list[Piece]], None] | None = None,
+        on_told: Callable[[Told], None] | None = None,
+    ) -> msgspec.Raw:
+        """Call a tool: the result, as JSON. Output goes to `on_output` while it comes, its newest part to `on_told`.
 
         Raises `InvalidCall`, `SettingsError` or `PiscesError` when it is refused, `HostEnding` when another host is
         needed, `HostGone` when the host ended before it had answered, and `HostSilent` when it does not answer.
         """
         usual, most = _seconds_of(call)
-        self._wait_at_most(usual + _ON_TOP, most + _MOST_ON_TOP)
+        self._wait_at_most(_LOOK_AFTER if call.attended else usual + _ON_TOP, most + _MOST_ON_TOP)
         self._send(call)
         self._calling = True
         if self._cancel_wanted:  # A signal came while the call was on its way.
@@ -106,12 +117,25 @@ class HostClient:
                 case Output(pieces=pieces):
                     if on_output is not None:
                         on_output(pieces)
+                case Told() as told:
+                    if on_told is not None:
+                        on_told(told)
                 case Answer(result=result):
                     return result
                 case Refusal() as refusal:
                     raise _error(refusal)
                 case reply:
                     raise NotUnderstood(f"The background host answered a call with {type(reply).__name__}")
+
+    def complete(self, session: str, code: str, cursor: int, seconds: float) -> Completion:
+        """What could stand at a cursor; nothing where the host does not say it in so many seconds."""
+        self._wait_at_most(seconds)
+        self._send(Complete(session, code.encode("utf-8", "replace").decode("utf-8"), cursor))
+        try:
+            reply = self._receive()
+        except (HostGone, HostSilent):
+            return Completion()
+        return reply.completion if isinstance(reply, Completed) else Completion()
 
     def cancel(self) -> None:
         """Stop the call that is under way. The result still comes, and says so."""
@@ -136,6 +160,13 @@ class HostClient:
     def close(self) -> None:
         """Hang up. A call that is under way is cancelled by it."""
         self._socket.close()
+
+    def hang_up(self) -> None:
+        """The same, from another thread: the one that waits for an answer is told that the host is gone."""
+        try:
+            self._socket.shutdown(socket.SHUT_RDWR)
+        except OSError:
+            pass  # It is closed already, or the host has gone.
 
     def _send(self, request: Request) -> None:
         try:
@@ -183,7 +214,7 @@ class HostClient:
                 waited = time.monotonic() - self._began
                 if waited >= self._give_up_after or (waited >= self._look_after and not self._says_hello_to_others()):
                     raise HostSilent(waited) from None
-                self._socket.settimeout(_ON_TOP)
+                self._socket.settimeout(min(_ON_TOP, self._look_after))
 
     def _says_hello_to_others(self) -> bool:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as another:

@@ -104,6 +104,11 @@ class Homes:
         """The session has been closed."""
         self._homes.pop(name, None)
 
+    def tools_at(self, place: Place) -> Mapping[str, Tool]:
+        """The tools as they are called from a place, for calls in no session. Raises `SettingsError`."""
+        cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
+        return make_tools(self._runtime.services_at(cwd, environ, {**place.settings, **ALL_TOOLS}))
+
     def _make(self, place: Place, left: KernelRecord | None, kernel: str | None) -> Home:
         """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)

@@ -3,7 +3,7 @@
 The host speaks first, with `Hello`. A client of another version can read that much, and `Stop` is understood by every
 version: so the two can always part in good order. After it the client sends a `Call` and gets `Output`, any number of
 times, then one `Answer` or `Refusal`; meanwhile it may send `Cancel`. Calls on one connection follow each other; a
-client that hangs up during a call cancels it.
+client that hangs up during a call cancels it. `Complete`, in the place of a call, gets one `Completed`.
 """
 
 import os
@@ -12,6 +12,8 @@ from typing import Any, Final, Literal
 import msgspec
 
 from pisces.errors import PiscesError
+from pisces.model.cells import CellStatus
+from pisces.model.completion import Completion
 
 PROTOCOL: Final = 1
 """Counts up when a message changes so that the other side would misread it."""
@@ -51,12 +53,25 @@ class Call(msgspec.Struct, frozen=True, kw_only=True, tag="call"):
     place: Place
     stream: bool = False
     """Send the output while it comes."""
+    newest: bool = False
+    """Tell every now and then the newest of the output: for those who show it, and cannot show all."""
     read_with: str = "Read artifact://{id}"
     keep_going: bool = False
+    attended: bool = False
+    """A person sees it run and can stop it: no setting limits the time that it may ask for."""
 
 
 class Cancel(msgspec.Struct, frozen=True, tag="cancel"):
     """Stop the call that is under way; its result says `interrupted`."""
+
+
+class Complete(msgspec.Struct, frozen=True, tag="complete"):
+    """Ask what could stand at a cursor, in code for a session; answered with `Completed`, and nothing is started."""
+
+    session: str
+    code: str
+    cursor: int
+    """In characters."""
 
 
 class Stop(msgspec.Struct, frozen=True, tag="stop"):
@@ -66,7 +81,7 @@ class Stop(msgspec.Struct, frozen=True, tag="stop"):
     """Also when that ends sessions."""
 
 
-Request = Call | Cancel | Stop
+Request = Call | Cancel | Complete | Stop
 
 
 class SessionLine(msgspec.Struct, frozen=True):
@@ -95,12 +110,23 @@ class Piece(msgspec.Struct, frozen=True, array_like=True):
     cell: int
     title: str
     text: str
+    before: tuple[CellStatus, float | None] | None = None
+    """Where a cell begins: how the one before it ended, and after how many milliseconds."""
 
 
 class Output(msgspec.Struct, frozen=True, tag="output"):
     """Output of the running call."""
 
     pieces: list[Piece]
+
+
+class Told(msgspec.Struct, frozen=True, tag="told"):
+    """How the running call stands: in place of all that was told before."""
+
+    begun: bool
+    """Whether a cell has begun; until then it may wait for its turn."""
+    tail: str
+    """The newest of its output."""
 
 
 class Answer(msgspec.Struct, frozen=True, tag="answer"):
@@ -117,11 +143,17 @@ class Refusal(msgspec.Struct, frozen=True, tag="refusal"):
     hint: str = ""
 
 
+class Completed(msgspec.Struct, frozen=True, tag="completed"):
+    """What could stand at the cursor."""
+
+    completion: Completion
+
+
 class Stopping(msgspec.Struct, frozen=True, tag="stopping"):
     """The host ends; it closes the connection when it has ended everything."""
 
 
-Reply = Hello | Output | Answer | Refusal | Stopping
+Reply = Hello | Output | Told | Answer | Refusal | Completed | Stopping
 
 _encoder = msgspec.json.Encoder()
 _requests: msgspec.json.Decoder[Request] = msgspec.json.Decoder(Request)

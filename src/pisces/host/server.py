@@ -22,6 +22,8 @@ from pisces.host.protocol import (
     Answer,
     Call,
     Cancel,
+    Complete,
+    Completed,
     Hello,
     Refusal,
     RefusalKind,
@@ -31,6 +33,7 @@ from pisces.host.protocol import (
     Stopping,
     printable,
 )
+from pisces.model.completion import Completion
 from pisces.runtime import Runtime
 from pisces.settings.private_file import write_whole
 from pisces.settings.recorded_process import process_start
@@ -134,6 +137,8 @@ class Host:
                     names = ", ".join(line.name for line in self._calls.sessions)
                     return Refusal("failed", f"The background host has sessions: {names}")
                 return Stopping()
+            case Complete():
+                return await self._complete(request, connection)
             case Cancel():  # It came after the end of its call.
                 return None
 
@@ -153,6 +158,13 @@ class Host:
             _log.exception("a call failed")
             message = f"Pisces itself went wrong: {type(error).__name__}: {error}"
             return Refusal("failed", printable(message), f"The details are in {self._files.log}. Please report it.")
+
+    async def _complete(self, request: Complete, connection: Connection) -> Completed:
+        try:
+            return Completed(await self._calls.complete(request, connection))
+        except Exception:  # noqa: BLE001 - the sessions of other clients must not end by it
+            _log.exception("what could stand at a cursor could not be told")
+            return Completed(Completion())
 
     def _hello(self) -> Hello:
         return Hello(PROTOCOL, __version__, os.getpid(), self._started, self._calls.sessions)

@@ -15,11 +15,11 @@ from pisces.journal.line import decode_line
 from pisces.output.artifacts import remove_if_empty, safe_name
 
 _SECONDS_PER_DAY = 86_400
-_CELL = b'{"type":"CellBegan",'
+CELL_BEGINS = b'{"type":"CellBegan",'
 
 JournalState = Literal["live", "closed", "not_closed", "unknown"]
 """Whether the session goes on, ended in good order, or ended without a word; unknown where files cannot be locked."""
-_STATES: Final[dict[bool | None, JournalState]] = {True: "live", False: "not_closed", None: "unknown"}
+STATES: Final[dict[bool | None, JournalState]] = {True: "live", False: "not_closed", None: "unknown"}
 
 
 class JournalInfo(msgspec.Struct, frozen=True):
@@ -79,14 +79,15 @@ def prune_journals(root: Path, keep_days: float) -> int:
 
 def _newest_first(paths: Iterable[Path]) -> list[tuple[Path, SessionBegan]]:
     """Those that are journals, each with its first line. Only that is read."""
-    heads = [(path, first) for path in paths if (first := _first_line(path)) is not None]
+    heads = [(path, first) for path in paths if (first := first_line(path)) is not None]
     return sorted(heads, key=lambda head: head[1].time, reverse=True)
 
 
-def _first_line(path: Path) -> SessionBegan | None:
+def first_line(path: Path) -> SessionBegan | None:
+    """How a journal begins; None for a file that is none, or cannot be read."""
     try:
         with path.open("rb") as file:
-            first = _decoded(file.readline())
+            first = decoded(file.readline())
     except OSError:
         return None
     return first if isinstance(first, SessionBegan) else None
@@ -100,16 +101,17 @@ def _look_at(path: Path, first: SessionBegan) -> JournalInfo | None:
             held = is_held(file.fileno())
             last_written = os.fstat(file.fileno()).st_mtime
             for line in file:
-                cells += line.startswith(_CELL)
+                cells += line.startswith(CELL_BEGINS)
     except OSError:  # It was pruned just now.
         return None
-    last = _decoded(line)
+    last = decoded(line)
     ended = last.time if isinstance(last, SessionClosed) else None
-    state: JournalState = "closed" if ended is not None else _STATES[held]
+    state: JournalState = "closed" if ended is not None else STATES[held]
     return JournalInfo(first.session, path, first.time, ended, state, last_written, cells, first.cwd)
 
 
-def _decoded(line: bytes) -> object:
+def decoded(line: bytes) -> object:
+    """The entry of a line; None where it is torn, or of a kind that is not known."""
     try:
         return decode_line(line)
     except msgspec.DecodeError:

@@ -41,20 +41,24 @@ def present_cells(entries: Iterable[AnyEntry]) -> list[PastCell]:
     never began. Cells whose effects a crash took away are, marked as lost: to run them again is what brings them back.
     Entries of a branch come behind those of its origin.
     """
-    history = _History()
+    history = CellHistory()
     for entry in entries:
         history.follow(entry)
     return [cell for cell in history.cells if cell.ran]
 
 
-class _History:
+class CellHistory:
+    """The cells that led to the present state, entry by entry."""
+
     def __init__(self) -> None:
         self.cells: list[PastCell] = []
+        """Those that nobody took back; of some the code may never have begun."""
         self._open: dict[int, PastCell] = {}
         self._named: dict[str, list[tuple[PastCell, bool]]] = {}
         """The cells at each named checkpoint, and whether each was lost already then."""
 
     def follow(self, entry: AnyEntry) -> None:
+        """The next entry."""
         match entry:
             case CellBegan():
                 cell = self._open[entry.cell] = PastCell(entry)

@@ -1,4 +1,4 @@
-"""Whether the SDK is there: it comes with the extra `pisces[mcp]`, which not everybody installs."""
+"""Whether the SDK is there: it comes with the extra `pisces-runtime[mcp]`, which not everybody installs."""
 
 import sys
 from importlib.util import find_spec

@@ -12,8 +12,10 @@ import msgspec
 
 from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyRestarts
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import Checkpointing, Inspecting, Kernel, LaunchSpec, Mortal
+from pisces.kernels.base import Checkpointing, Completing, Inspecting, Kernel, LaunchSpec, Mortal
+from pisces.kernels.completing import among
 from pisces.kernels.deadline import Deadline
+from pisces.model.completion import Completion
 from pisces.model.events import KernelState, Restore, Variable, VariableChanges
 from pisces.model.kernel_info import KernelInfo, Phase
 from pisces.sessions.checkpoints import Kept
@@ -330,6 +332,25 @@ class Session(Turns, OwnerNews):
             return VariableList(found)
         finally:
             self.leave_turn()
+
+    async def complete(self, code: str, cursor: int, deadline: Deadline) -> Completion:
+        """What could stand at the cursor. Nothing is started, brought back, or waited for.
+
+        While a call runs or waits, it is told from the names that the last finished cell left. It is no use of the
+        session: one that is only completed in is idle.
+        """
+        kernel, used = self.kernel, self.last_used
+        if not isinstance(kernel, Completing):
+            return Completion()
+        if not self.enter_turn_at_once():
+            return among((variable.name for variable in self.state.names.listed().variables), code, cursor)
+        try:
+            return await kernel.complete(code, cursor, deadline)
+        except KernelGone:
+            return Completion()  # Whoever comes next with a cell finds that out, and says so.
+        finally:
+            self.leave_turn()
+            self.last_used = used
 
     async def _list_variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """Asked again of the kernel that takes its place, if this one turns out to have ended."""

@@ -23,6 +23,8 @@ from pisces.tools.bash_commands import Commands
 
 DEFAULT_SESSION: Final = "default"
 """The session of a call that names none."""
+_LONGEST_ATTENDED: Final = 7 * 86_400.0
+"""Seconds that may be asked for by somebody who sees the call run: the most that `python.maxTimeout` can be."""
 
 
 class Services(msgspec.Struct, frozen=True):
@@ -78,6 +80,12 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether anything can be called after this call; False where the runtime ends with it, and would end a job."""
     callers: tuple[Lease, ...] = ()
     """The cells that wait for this call, outermost first, where it comes from a cell."""
+    attended: bool = False
+    """Whether a person sees it run and can stop it: then no setting limits the time that it may ask for."""
+
+    def longest(self, usual: float) -> float:
+        """The most seconds that this call may ask for, where `usual` is the limit for others."""
+        return max(usual, _LONGEST_ATTENDED) if self.attended else usual
 
 
 class Tool(Protocol):

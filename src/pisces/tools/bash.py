@@ -48,9 +48,8 @@ class BashTool(PromptedTool):
         record = CellRecord(index=0, code=command_of(parsed))
         extra = variables_of(parsed)
         cwd = folder_at(parsed.cwd or ".", self._services.cwd) or self._services.cwd
-        deadline = Deadline.after(
-            seconds_of(parsed.timeout, default=DEFAULT_TIMEOUT, least=MIN_TIMEOUT, most=MAX_TIMEOUT)
-        )
+        longest = context.longest(MAX_TIMEOUT)
+        deadline = Deadline.after(seconds_of(parsed.timeout, default=DEFAULT_TIMEOUT, least=MIN_TIMEOUT, most=longest))
         stop = StopSignal(deadline)
 
         async def work() -> ToolResult:

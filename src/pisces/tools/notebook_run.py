@@ -57,7 +57,7 @@ class NotebookRun:
         if not plan.records:
             return self._nothing_to_run(document, plan)
         attendance = Attendance.of(self._services, self._context, background=bool(self._params.background))
-        deadline = Deadline.after(self._timeout(len(plan.records), attended=attendance.patience is None))
+        deadline = Deadline.after(self._timeout(len(plan.records), waited_for=attendance.patience is None))
         cwd = folder_at(self._params.cwd, self._services.cwd)
         call = CellCall(
             self._services,
@@ -122,10 +122,11 @@ class NotebookRun:
         """Whether anything can be called in the session after this call."""
         return self._context.lasting and self._services.settings.python.kernel_mode == "session"
 
-    def _timeout(self, cells: int, *, attended: bool) -> float:
+    def _timeout(self, cells: int, *, waited_for: bool) -> float:
         most = self._services.settings.python.max_timeout
-        usual = DEFAULT_TIMEOUT if self._params.action == "run" and attended and cells == 1 else most
-        return seconds_of(self._params.timeout, default=usual, least=MIN_TIMEOUT, most=most)
+        usual = DEFAULT_TIMEOUT if self._params.action == "run" and waited_for and cells == 1 else most
+        longest = self._context.longest(most)
+        return seconds_of(self._params.timeout, default=usual, least=MIN_TIMEOUT, most=longest)
 
     def _folder(self, seat: Seat) -> str | None:
         """Where the notebook is, as in Jupyter; the folders of a server elsewhere are not ours."""

@@ -52,7 +52,7 @@ class PythonTool(PromptedTool):
         check_name("session", parsed.session)
         attendance = Attendance.of(self._services, context, background=parsed.background)
         cwd = folder_of(parsed, self._services.cwd)
-        deadline = Deadline.after(self._timeout(parsed.timeout, attended=attendance.patience is None))
+        deadline = Deadline.after(self._timeout(parsed.timeout, context, waited_for=attendance.patience is None))
         records = pending_records(cells)
         call = CellCall(
             self._services,
@@ -75,6 +75,7 @@ class PythonTool(PromptedTool):
         stoppable = partial(unless_aborted, context.abort, call.stop.ask, work)
         return await with_refusals_told(self._services, stoppable, parsed.kernel)
 
-    def _timeout(self, asked: float | None, *, attended: bool = True) -> float:
+    def _timeout(self, asked: float | None, context: CallContext, *, waited_for: bool) -> float:
         most = self._services.settings.python.max_timeout
-        return seconds_of(asked, default=DEFAULT_TIMEOUT if attended else most, least=MIN_TIMEOUT, most=most)
+        usual = DEFAULT_TIMEOUT if waited_for else most
+        return seconds_of(asked, default=usual, least=MIN_TIMEOUT, most=context.longest(most))

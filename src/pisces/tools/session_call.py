@@ -57,7 +57,8 @@ class _SessionCall:
         self._session: Session | None = None
         least = 0.0 if params.action == "wait" else MIN_TIMEOUT
         most = services.settings.python.max_timeout
-        seconds = seconds_of(params.timeout, default=min(DEFAULT_TIMEOUT, most), least=least, most=most)
+        usual, longest = min(DEFAULT_TIMEOUT, most), context.longest(most)
+        seconds = seconds_of(params.timeout, default=usual, least=least, most=longest)
         self._deadline = Deadline.after(seconds)
 
     async def run(self) -> ToolResult:

@@ -35,6 +35,7 @@ def _describe(session: Session, jobs: Jobs) -> SessionInfo:
         checkpoints=tuple(CheckpointInfo(kept.name, kept.position, moment(kept.made_at)) for kept in checkpoints.named),
         jobs=tuple(job.id for job in jobs.listed(session) if job.running and job.subject.session is session),
         memory_mb=_memory(session),
+        journal=str(session.journal.path or ""),
     )
 
 

@@ -41,7 +41,7 @@ async def test_a_process_that_cannot_be_started_leaves_no_descriptor_open(left: 
     before = opened()
     with descriptors_left(left), pytest.raises(PiscesError):
         CommandProcess(ENVIRONMENT)
-    assert opened() == before
+    assert opened() <= before  # What an earlier test had left may be collected meanwhile.
 
 
 async def test_what_cannot_be_started_in_advance_is_started_when_it_can_be() -> None:

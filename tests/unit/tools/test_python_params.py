@@ -10,6 +10,7 @@ import pytest
 from pisces.errors import InvalidCall
 from pisces.kernels.memory import MemoryBackend
 from pisces.runtime import Runtime
+from pisces.tools.base import CallContext
 from tests.fakes.runtimes import scripted_runtime
 
 CELLS = [{"code": "1"}]
@@ -69,13 +70,22 @@ async def test_the_library_raises_for_wrong_parameters_only(tmp_path: Path) -> N
     assert "KeyError" in result.text
 
 
-@pytest.mark.parametrize(("asked", "given"), [(math.inf, 600), (10_000, 600), (-1, 1), (None, 30)])
+@pytest.mark.parametrize(
+    ("asked", "given", "attended"),
+    [
+        (math.inf, 600, 7 * 86_400),
+        (10_000, 600, 10_000),
+        (-1, 1, 1),
+        (None, 30, 30),
+    ],
+)
 async def test_any_number_of_seconds_is_brought_into_the_range(
-    tmp_path: Path, asked: float | None, given: float, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, asked: float | None, given: float, attended: float
 ) -> None:
     async with scripted_runtime({"1": []}, tmp_path) as runtime:
         tool: Any = runtime.tools["python"]
-        assert tool._timeout(asked) == given
+        assert tool._timeout(asked, CallContext(), waited_for=True) == given
+        assert tool._timeout(asked, CallContext(attended=True), waited_for=True) == attended
 
 
 async def test_a_tool_that_is_not_there_is_refused_with_those_that_are(tmp_path: Path) -> None:

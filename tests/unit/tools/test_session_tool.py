@@ -94,6 +94,10 @@ async def test_a_job_that_is_not_there_is_told_with_those_that_are(
     assert "There is no job 'job-7'. Jobs: job-1" in result.text
 
 
+def written_in(journal: str) -> str:
+    return Path(journal).read_text(encoding="utf-8")
+
+
 async def test_list_shows_what_each_session_is_and_does(tmp_path: Path) -> None:
     backend = MemoryBackend(remembering, revival=Revival("exact"))
     async with scripted_runtime(backend, tmp_path) as runtime:
@@ -113,6 +117,7 @@ async def test_list_shows_what_each_session_is_and_does(tmp_path: Path) -> None:
     assert (second.id, second.busy, second.phase, second.jobs, second.cells) == ("b", False, "ready", (), 2)
     assert (second.generation, second.automatic_checkpoints, second.memory_mb) == (1, 2, 85.2)
     assert [(checkpoint.name, checkpoint.cells) for checkpoint in second.checkpoints] == [("clean", 2)]
+    assert "x = 1" in written_in(second.journal)
     line_a, line_b = result.text.splitlines()
     assert line_a.startswith("a: busy for 0.")
     assert " s; 0 cells; generation 1; " in line_a
