@@ -1,5 +1,5 @@
-"""What a person sees of notebooks: cells and differences as text, with colours and pictures where a terminal has them.
+"""What a person sees: cells with their status and output, notices, notebooks, as rows for a terminal or as plain text.
 
-The command line is above it, and brings the values and the place to write to.
-Below are `notebooks`, for what a cell is, and `output`, which makes text of HTML and takes terminal control out.
+The command line and the terminal UI are above it, and bring the values and the place to write to.
+Below are `notebooks` and `journal`, for what a cell is, and `output`, which makes text of HTML and takes control out.
 """

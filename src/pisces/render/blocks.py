@@ -57,9 +57,17 @@ class Formatted(msgspec.Struct, frozen=True):
 
 
 class Tree(msgspec.Struct, frozen=True):
-    """An output that is JSON, laid out."""
+    """An output that is JSON."""
 
-    text: str
+    value: Any
+
+    @property
+    def text(self) -> str:
+        """The value laid out, all of it."""
+        try:
+            return clean(json.dumps(self.value, ensure_ascii=False, indent=2, default=str))
+        except (RecursionError, ValueError, TypeError) as error:
+            return f"[JSON that cannot be written: {error}]"
 
 
 class Image(msgspec.Struct, frozen=True):
@@ -165,7 +173,7 @@ def _pictures(data: Mapping[str, Any]) -> Iterator[Image | Remark]:
 
 def _text(data: Mapping[str, Any]) -> Block | None:
     if JSON in data:
-        return Tree(clean(json.dumps(data[JSON], ensure_ascii=False, indent=2)))
+        return Tree(data[JSON])
     plain, html = _joined(data.get(TEXT_PLAIN)), _joined(data.get(TEXT_HTML))
     if (markdown := _joined(data.get(TEXT_MARKDOWN))) is not None:
         return Formatted(clean(markdown))

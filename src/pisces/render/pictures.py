@@ -15,7 +15,10 @@ _CHUNK: Final = 4096
 
 
 def drawn(image: Image, screen: Screen, *, indent: int = 0) -> str | None:
-    """The sequences that draw a picture where the cursor is, no wider than the screen; None where that cannot be."""
+    """The sequences that draw a picture where the cursor is, no wider than the screen; None where that cannot be.
+
+    Half blocks are none of them: they are text, see `half_blocks`.
+    """
     room = max(1, screen.width - indent)
     columns = room if image.width > room * screen.column_pixels else None
     match screen.pictures:
@@ -23,7 +26,9 @@ def drawn(image: Image, screen: Screen, *, indent: int = 0) -> str | None:
             return _kitty(image, columns)
         case "iterm":
             return _iterm(image, columns)
-        case "none":
+        case "sixel":
+            return _sixel(image, int(room * screen.column_pixels))
+        case "blocks" | "none":
             return None
 
 
@@ -47,6 +52,15 @@ def _iterm(image: Image, columns: int | None) -> str:
     size = len(image.data) * 3 // 4 - image.data[-2:].count("=")
     width = f"width={columns};" if columns else ""
     return f"\x1b]1337;File=inline=1;size={size};{width}preserveAspectRatio=1:{image.data}\x07"
+
+
+def _sixel(image: Image, most_width: int) -> str | None:
+    from pisces.render.sixel import sixels
+
+    try:
+        return sixels(image, max(1, most_width))
+    except images.BrokenImage:
+        return None
 
 
 def _as_png(image: Image) -> str | None:

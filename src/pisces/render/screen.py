@@ -7,8 +7,9 @@ from typing import Final, Literal
 
 import msgspec
 
-Pictures = Literal["kitty", "iterm", "none"]
-"""How pictures get into a terminal: by kitty's protocol, by that of iTerm2, or not at all."""
+Pictures = Literal["kitty", "iterm", "sixel", "blocks", "none"]
+"""How pictures get into a terminal: by kitty's protocol, that of iTerm2, as sixels, as coloured halves of characters,
+or not at all."""
 
 _USUAL_WIDTH: Final = 80
 _USUAL_COLUMN: Final = 10.0
@@ -16,8 +17,11 @@ _DUMB: Final = frozenset({"", "dumb", "unknown"})
 _KITTY_TERMS: Final = frozenset({"xterm-kitty", "xterm-ghostty"})
 _KITTY_PROGRAMS: Final = frozenset({"ghostty", "kitty"})
 _ITERM_PROGRAMS: Final = frozenset({"iTerm.app", "WezTerm", "mintty"})
+_SIXEL_TERMS: Final = ("foot", "mlterm", "contour")
+"""How the names of terminals begin that have always had sixels. Others may have them, and do not say so."""
 _MULTIPLEXERS: Final = ("TMUX", "STY", "ZELLIJ")
-"""Programs between us and the terminal that swallow pictures, or leave them where the text has moved on."""
+"""Programs between us and the terminal that swallow pictures, or leave them where the text has moved on: there, and
+wherever else nothing better is known, pictures are drawn in characters."""
 
 
 class Screen(msgspec.Struct, frozen=True, kw_only=True):
@@ -43,9 +47,15 @@ class Screen(msgspec.Struct, frozen=True, kw_only=True):
             width=width,
             styled=styled,
             coloured=styled and not environ.get("NO_COLOR"),
-            pictures=pictures or (pictures_of(environ) if styled else "none"),
+            pictures=pictures or _pictures(environ, styled),
             column_pixels=column,
         )
+
+
+def _pictures(environ: Mapping[str, str], styled: bool) -> Pictures:
+    found = pictures_of(environ) if styled else "none"
+    # Half blocks are made of colours alone.
+    return "none" if found == "blocks" and environ.get("NO_COLOR") else found
 
 
 def pictures_of(environ: Mapping[str, str]) -> Pictures:
@@ -54,14 +64,16 @@ def pictures_of(environ: Mapping[str, str]) -> Pictures:
     VS Code may show them or not, and says neither, so it does not count as one that can.
     """
     term, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
-    if any(environ.get(name) for name in _MULTIPLEXERS) or term.startswith(("screen", "tmux")):
+    if term in _DUMB:
         return "none"
+    if any(environ.get(name) for name in _MULTIPLEXERS) or term.startswith(("screen", "tmux")):
+        return "blocks"
     if term in _KITTY_TERMS or program in _KITTY_PROGRAMS or environ.get("KITTY_WINDOW_ID"):
         return "kitty"
     # iTerm2 names itself in a variable that ssh hands on, too.
     if program in _ITERM_PROGRAMS or environ.get("LC_TERMINAL") == "iTerm2":
         return "iterm"
-    return "none"
+    return "sixel" if term.startswith(_SIXEL_TERMS) else "blocks"
 
 
 def _size(descriptor: int) -> tuple[int, float]:

@@ -11,11 +11,17 @@ from rich.padding import Padding
 from rich.syntax import Syntax
 from rich.text import Text
 
+from pisces.output.images import BrokenImage
 from pisces.render.blocks import Block, Code, Formatted, Heading, Image, Markdown, Remark, Tree, Words
+from pisces.render.half_blocks import ROWS_COLLAPSED, ROWS_EXPANDED, half_blocks
 from pisces.render.pictures import drawn
 from pisces.render.plain import INDENT, heading
+from pisces.render.rich_part import markdown
+from pisces.render.rows import Rows
 from pisces.render.screen import Screen
+from pisces.render.shown_text import shown as shown_line
 from pisces.render.terminal_text import cut, with_colours
+from pisces.render.traceback_heading import narrowed
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -52,7 +58,7 @@ class StyledPainter:
                     self._print(self._rule(block))
                 case Code():
                     if block.text:
-                        self._print(self._code(block.text, block.language), soft_wrap=True)
+                        self._print(self._code(_harmless(block.text), block.language), soft_wrap=True)
                 case Markdown():
                     if block.text:
                         self._print(_markdown(block.text))
@@ -70,7 +76,10 @@ class StyledPainter:
         match block:
             case Words():
                 lines = cut(with_colours(block.text), self._most, at_end=block.kind == "error")
-                shown = Text.from_ansi("\n".join(lines.shown), style=_STYLES[block.kind], overflow="fold")
+                rows = list(map(shown_line, lines.shown))
+                if block.kind == "error":
+                    rows = [narrowed(line, self._screen.width - len(INDENT)) for line in rows]
+                shown = Text.from_ansi("\n".join(rows), style=_STYLES[block.kind], overflow="fold")
                 self._indented(shown, lines.note, note_first=lines.at_end)
             case Formatted():
                 if not block.fits(self._screen.width - len(INDENT)):
@@ -80,9 +89,9 @@ class StyledPainter:
                 self._indented(_markdown("\n".join(lines.shown)), lines.note)
             case Tree():
                 lines = cut(block.text, self._most)
-                self._indented(self._code("\n".join(lines.shown), "json"), lines.note)
+                self._indented(self._code("\n".join(map(shown_line, lines.shown)), "json"), lines.note)
             case Remark():
-                self._indented(Text(block.text, style="dim"))
+                self._indented(Text(_harmless(block.text), style="dim"))
 
     def _indented(self, shown: "RenderableType", note: str = "", *, note_first: bool = False) -> None:
         parts: list[RenderableType] = [shown, Text(note, style="dim")] if note else [shown]
@@ -90,14 +99,26 @@ class StyledPainter:
             self._print(Padding(part, (0, 0, 0, len(INDENT)), expand=False))
 
     def _image(self, image: Image) -> None:
+        if self._screen.pictures == "blocks":
+            self._blocks(image)
+            return
         sequences = drawn(image, self._screen, indent=len(INDENT))
         if sequences is None:
             self._indented(Text(image.name, style="dim"))
         else:
             self._write(f"{INDENT}{sequences}\n")
 
+    def _blocks(self, image: Image) -> None:
+        rows = ROWS_COLLAPSED if self._most is not None else ROWS_EXPANDED
+        try:
+            made = half_blocks(image, max(1, self._screen.width - len(INDENT)), rows)
+        except BrokenImage as error:
+            self._indented(Text(f"{image.name[:-1]} cannot be shown: {error}]", style="dim"))
+            return
+        self._indented(Rows(made))
+
     def _rule(self, block: Heading) -> Text:
-        text = Text("── ", style="dim").append(heading(block), style="not dim bold").append(" ")
+        text = Text("── ", style="dim").append(shown_line(heading(block)), style="not dim bold").append(" ")
         return text.append("─" * (self._screen.width - cell_len(text.plain)), style="dim")
 
     def _code(self, text: str, language: str) -> Text:
@@ -107,10 +128,9 @@ class StyledPainter:
 
 
 def _markdown(text: str) -> RichMarkdown:
-    """Markdown with the HTML in it as text: it would be left out otherwise, and often it is all there is."""
-    from markdown_it import MarkdownIt
+    return markdown(_harmless(text), theme=_THEME)
 
-    made = RichMarkdown("", code_theme=_THEME, hyperlinks=False)
-    made.markup = text
-    made.parsed = MarkdownIt("commonmark", {"html": False}).enable(["strikethrough", "table"]).parse(text)
-    return made
+
+def _harmless(text: str) -> str:
+    """Text in which nothing turns a line around or piles up over it."""
+    return "\n".join(map(shown_line, text.split("\n")))

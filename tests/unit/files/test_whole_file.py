@@ -332,4 +332,4 @@ def test_no_descriptor_is_left_open(file: Path) -> None:
             with pytest.raises(FileChanged):
                 held.replace([b"y"])
         write(file.with_name(f"new{number}"), b"z")
-    assert len(os.listdir("/proc/self/fd")) == before
+    assert len(os.listdir("/proc/self/fd")) <= before

@@ -94,7 +94,7 @@ def test_the_name_of_an_object_is_no_stand_in_for_its_table() -> None:
         ({"text__plain": ["a\n", "b"]}, [Words("a\nb")]),
         ({"text__html": "<i>a</i>", "text__plain": "a"}, [Words("a")]),
         ({"text__html": "<i>a</i>"}, [Formatted("*a*")]),
-        ({"application__json": {"a": [1]}, "text__plain": "<JSON>"}, [Tree('{\n  "a": [\n    1\n  ]\n}')]),
+        ({"application__json": {"a": [1]}, "text__plain": "<JSON>"}, [Tree({"a": [1]})]),
         ({"image__png": PNG, "text__plain": "<Figure>"}, [Image("image/png", PNG, 1, 1)]),
         ({"image__png": PNG[:40] + "\n" + PNG[40:]}, [Image("image/png", PNG, 1, 1)]),
         ({"image__svg+xml": "<svg/>"}, [Remark("[image/svg+xml]")]),

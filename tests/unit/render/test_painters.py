@@ -114,7 +114,7 @@ def test_a_table_is_laid_out() -> None:
 
 
 def test_json_has_colours() -> None:
-    shown = styled(Tree('{\n  "a": null\n}'))
+    shown = styled(Tree({"a": None}))
     assert lines_of(shown) == ["    {", '      "a": null', "    }"]
     assert "\x1b[" in shown
 
@@ -183,3 +183,20 @@ def test_a_picture_is_no_wider_than_the_room_there_is(way: Pictures, asked: str)
 
 def test_where_pictures_cannot_be_shown_nothing_is_drawn() -> None:
     assert drawn(picture("PNG", 3, 2), on("none")) is None
+
+
+def test_on_a_terminal_nothing_turns_a_line_around_or_piles_up_over_it() -> None:
+    hostile = "a\u202eb" + "\u0301" * 50
+    shown = styled(
+        Heading(0, ("code", f"id {hostile}")),
+        Code(f"x = 1  # {hostile}", "python"),
+        Markdown(hostile),
+        Words(hostile),
+        Words(hostile, "error"),
+        Formatted(hostile),
+        Tree({hostile: hostile}),
+        Remark(hostile),
+    )
+    assert "\u202e" not in shown
+    assert "\u0301" * 5 not in shown
+    assert without_styles(shown).count("a\\u202eb\u0301") == 9

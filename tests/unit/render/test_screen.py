@@ -22,11 +22,15 @@ from pisces.render.screen import Screen, pictures_of
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "iTerm.app"}, "iterm"),
         ({"TERM": "xterm-256color", "TERM_PROGRAM": "WezTerm"}, "iterm"),
         ({"TERM": "xterm-256color", "LC_TERMINAL": "iTerm2"}, "iterm"),
-        ({"TERM": "xterm-256color"}, "none"),
-        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, "none"),
-        ({"TERM": "xterm-kitty", "TMUX": "/tmp/tmux-0/default,1,0"}, "none"),
-        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, "none"),
-        ({"TERM": "screen-256color", "LC_TERMINAL": "iTerm2"}, "none"),
+        ({"TERM": "xterm-256color"}, "blocks"),
+        ({"TERM": "xterm-256color", "TERM_PROGRAM": "vscode"}, "blocks"),
+        ({"TERM": "xterm-kitty", "TMUX": "/tmp/tmux-0/default,1,0"}, "blocks"),
+        ({"TERM": "tmux-256color", "KITTY_WINDOW_ID": "1"}, "blocks"),
+        ({"TERM": "screen-256color", "LC_TERMINAL": "iTerm2"}, "blocks"),
+        ({"TERM": "foot"}, "sixel"),
+        ({"TERM": "mlterm-256color"}, "sixel"),
+        ({"TERM": "foot", "TMUX": "/tmp/tmux-0/default,1,0"}, "blocks"),
+        ({"TERM": "dumb", "KITTY_WINDOW_ID": "1"}, "none"),
         ({}, "none"),
     ],
     ids=lambda value: ",".join(value.values()) if isinstance(value, dict) else value,
@@ -53,6 +57,11 @@ def test_a_terminal_has_its_own_width_and_colours(terminal: int) -> None:
 def test_no_color_leaves_styles_and_pictures(terminal: int) -> None:
     screen = Screen.of(terminal, {"TERM": "xterm-kitty", "NO_COLOR": "1"})
     assert (screen.styled, screen.coloured, screen.pictures) == (True, False, "kitty")
+
+
+def test_no_color_leaves_no_half_blocks(terminal: int) -> None:
+    assert Screen.of(terminal, {"TERM": "xterm-256color"}).pictures == "blocks"
+    assert Screen.of(terminal, {"TERM": "xterm-256color", "NO_COLOR": "1"}).pictures == "none"
 
 
 def test_a_dumb_terminal_gets_text_alone(terminal: int) -> None:
