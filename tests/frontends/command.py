@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from tests.fakes.terminals import Terminal
+
 PATIENCE = 60.0
 """Seconds after which a command that has not ended never will."""
 
@@ -42,6 +44,13 @@ class Command:
         """Start it and leave it running, with pipes for its output; the test waits for its end."""
         settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
         return subprocess.Popen(self._command(arguments), env=self._environment({}), **settings)
+
+    def at_terminal(
+        self, *arguments: str, variables: Mapping[str, str] | None = None, columns: int = 80, rows: int = 24
+    ) -> Terminal:
+        """Start it at a terminal of its own."""
+        named = {"TERM": "xterm-256color", "NO_COLOR": "", "PYTHONIOENCODING": "utf-8", **(variables or {})}
+        return Terminal(self._command(arguments), self._environment(named), columns=columns, rows=rows)
 
     def _command(self, arguments: tuple[str, ...]) -> list[str]:
         return [sys.executable, "-m", "pisces", *arguments]

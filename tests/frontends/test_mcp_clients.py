@@ -27,7 +27,7 @@ class Client(NamedTuple):
     def command(self) -> list[str]:
         """How to start it."""
         before = self.script == "mcp_1x_client.py"
-        python = interpreter_of("mcp-before", "mcp-before.txt") if before else sys.executable
+        python = interpreter_of("mcp-before") if before else sys.executable
         return [python, str(FAKES / self.script)]
 
 

@@ -122,6 +122,18 @@ def test_a_reader_that_goes_away_ends_it_quietly(pisces: Command, tmp_path: Path
     assert process.wait(PATIENCE) == 141
 
 
+def test_a_terminal_without_utf_8_gets_signs_that_it_has(
+    pisces: Command, notebook: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
+    shown, exit_code = at_terminal(pisces, "notebook", "show", str(notebook))
+    assert exit_code == 0
+    lines = [line.rstrip() for line in COLOURS.sub("", shown).split("\n")]
+    assert lines[0] == "-- cell 0 - markdown - id intro ".ljust(60, "-")
+    assert "    ~ 5 more lines" in lines
+    assert "    [image/png 1x1]" in lines
+
+
 def test_a_terminal_gets_colours_and_layout_and_nothing_that_moves_it(pisces: Command, notebook: Path) -> None:
     shown, exit_code = at_terminal(pisces, "notebook", "show", str(notebook))
     assert exit_code == 0
@@ -132,7 +144,7 @@ def test_a_terminal_gets_colours_and_layout_and_nothing_that_moves_it(pisces: Co
     assert "Title" in text
     assert [len(line) for line in text.splitlines() if line.startswith("── cell")] == [60, 60, 60]
     assert "    … 5 more lines\n" in text
-    assert "    [image/png 1x1]\n" in text
+    assert "    ▀\n" in text
 
 
 def test_plain_and_no_color_are_heeded_at_a_terminal(
@@ -140,7 +152,9 @@ def test_plain_and_no_color_are_heeded_at_a_terminal(
 ) -> None:
     assert "\x1b" not in at_terminal(pisces, "notebook", "show", str(notebook), "--plain")[0]
     monkeypatch.setenv("NO_COLOR", "1")
-    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", at_terminal(pisces, "notebook", "show", str(notebook))[0])
+    shown = at_terminal(pisces, "notebook", "show", str(notebook))[0]
+    assert not re.search(r"\x1b\[[0-9;]*3[0-9]", shown)
+    assert "    [image/png 1x1]\n" in COLOURS.sub("", shown)
 
 
 @pytest.mark.parametrize(
@@ -149,8 +163,9 @@ def test_plain_and_no_color_are_heeded_at_a_terminal(
         ({"TERM": "xterm-kitty"}, [], f"    \x1b_Ga=T,f=100,q=2,m=0;{PNG}\x1b\\\n"),
         ({"TERM_PROGRAM": "iTerm.app"}, [], f"    \x1b]1337;File=inline=1;size=70;preserveAspectRatio=1:{PNG}\x07\n"),
         ({"TERM_PROGRAM": "vscode"}, ["--pictures", "iterm"], f"preserveAspectRatio=1:{PNG}\x07\n"),
+        ({"TERM": "foot"}, [], '\x1bP0;1q"1;1;1;1#0;2;'),
     ],
-    ids=["kitty", "iterm", "told"],
+    ids=["kitty", "iterm", "told", "sixel"],
 )
 def test_a_terminal_that_can_shows_pictures(
     pisces: Command,
@@ -196,7 +211,7 @@ def test_a_cell_is_edited_in_the_users_editor(
     set_editor(monkeypatch, tmp_path, body)
     shown, exit_code = at_terminal(pisces, "notebook", "edit", str(notebook), "1")
     assert exit_code == 0
-    assert shown.startswith("Replaced cell 1 (code).")
+    assert COLOURS.sub("", shown).startswith("╭─ ✓ Edited cell 1 (code) · a.ipynb\n│ loop(2)\n")
     assert cells_in(notebook)[1]["source"] == ["loop(2)"]
     assert left_over(tmp_path) == []
 
@@ -258,7 +273,8 @@ def test_a_new_cell_is_written_in_the_users_editor(
 ) -> None:
     set_editor(monkeypatch, tmp_path, "path.write_text('new\\n', encoding='utf-8')")
     shown, exit_code = at_terminal(pisces, "notebook", "insert", str(notebook), "--after", "intro")
-    assert (shown, exit_code) == ("Inserted code cell at position 1. Notebook now has 4 cells.\n", 0)
+    block = "╭─ ✓ Inserted cell 1 (code) · a.ipynb\n│ new\n╰── 4 cells\n"
+    assert (COLOURS.sub("", shown), exit_code) == (block, 0)
     assert cells_in(notebook)[1]["source"] == ["new"]
 
 

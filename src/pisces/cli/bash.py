@@ -18,6 +18,7 @@ Exit code:
 @click.option("--timeout", metavar="SECONDS", type=float, help="30 unless given, at least 1, at most 3600.")
 @click.option("--env", "variables", metavar="NAME=VALUE", multiple=True, help="A further variable; any number of them.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object, and nothing else.")
+@click.option("--plain", is_flag=True, help="Text only, also at a terminal: no status, signs, colours or pictures.")
 @click.option("--no-stream", is_flag=True, help="Print the result at the end, bounded, as an agent gets it.")
 def bash(
     file: str | None,
@@ -27,6 +28,7 @@ def bash(
     *,
     variables: tuple[str, ...],
     as_json: bool,
+    plain: bool,
     no_stream: bool,
 ) -> int:
     """Run a command as the tool `bash` does: with the functions and aliases of ~/.bashrc, in the environment that
@@ -52,4 +54,4 @@ def bash(
     if variables:
         params["env"] = read_variables(variables)
     show: Show = "json" if as_json else "whole" if no_stream else "live"
-    return run_cells(CellsToRun(cwd=cwd, settings={}, params=params, tool="bash", show=show))
+    return run_cells(CellsToRun(cwd=cwd, settings={}, params=params, tool="bash", show=show, plain=plain))

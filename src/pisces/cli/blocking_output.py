@@ -1,5 +1,6 @@
 """Standard output for text that comes from elsewhere: exact, in order, written at once by a process that may wait."""
 
+import errno
 import os
 import sys
 from collections.abc import Callable, Sequence
@@ -21,14 +22,11 @@ class BlockingOutput:
         self._cells = cells
         self._on_closed = on_closed
         self._at_line_start = True
-        self._encoding = sys.stdout.encoding or "utf-8"
+        self.encoding = sys.stdout.encoding or "utf-8"
         sys.stdout.flush()
-        self._descriptor = sys.stdout.fileno()
-
-    @property
-    def is_terminal(self) -> bool:
+        self.descriptor = sys.stdout.fileno()
+        self.is_terminal = os.isatty(self.descriptor)
         """Whether a person looks at it."""
-        return os.isatty(self._descriptor)
 
     def take(self, pieces: Sequence[Piece]) -> None:
         """Show pieces of output; a cell begins a line, and has a heading if it has a title and is not alone."""
@@ -47,17 +45,20 @@ class BlockingOutput:
 
     def write(self, text: str) -> None:
         """Write all of the text."""
-        left = memoryview(text.encode(self._encoding, "replace"))
+        if not text:
+            return
+        left = memoryview(text.encode(self.encoding, "replace"))
         self._at_line_start = text.endswith("\n")
         try:
             while left and not self.closed:
-                left = left[os.write(self._descriptor, left) :]
+                left = left[os.write(self.descriptor, left) :]
         except (BrokenPipeError, ConnectionError):
             self._give_up()
         except OSError as error:
-            from pisces.cli.terminal import unwritable
+            if not (self.is_terminal and error.errno == errno.EIO):  # That is how a terminal says that it has gone.
+                from pisces.cli.terminal import unwritable
 
-            self.failure = unwritable(error)
+                self.failure = unwritable(error)
             self._give_up()
 
     def _give_up(self) -> None:

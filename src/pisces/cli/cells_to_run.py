@@ -30,6 +30,15 @@ class CellsToRun(msgspec.Struct, frozen=True, kw_only=True):
     tool: str = "python"
     keep_going: bool = False
     show: Show = "live"
+    plain: bool = False
+    """Text only, also at a terminal."""
+    sources: tuple[tuple[str, str], ...] = ()
+    """What each cell is called, and its code, where that is not among the parameters."""
+
+    @property
+    def is_watched(self) -> bool:
+        """Whether a person sees it run, and not only its text."""
+        return self.show == "live" and not self.plain and os.isatty(1)
 
 
 def exit_code(result: ToolResult, *, tool: str = "python") -> int:

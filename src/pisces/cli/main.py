@@ -14,6 +14,7 @@ FAILED = 1
 INTERRUPTED = 130
 OUTPUT_CLOSED = 141
 
+_OWN_OPTIONS = frozenset({"-h", "--help", "--version"})
 _SWITCHES = frozenset({"PI_DEBUG", "PI_DEBUG_STARTUP", "PI_PYTHON_IPC_TRACE"})
 
 _HELP = """A Python that remembers, for agents and the people beside them.
@@ -22,6 +23,7 @@ Pisces runs code in a kernel of your own interpreter and shows what it says: tex
 complete.
 
 \b
+  pisces                               the terminal UI, in the session of this folder
   pisces run -c "x = 41" -c "x + 1"    run two cells
   pisces run analysis.py               run a file, cell by cell
   pisces run --session s -c "x = 41"   run in a session that is there for the next command too
@@ -35,6 +37,7 @@ cli = LazyGroup(
     help=_HELP,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     commands_at={
+        "ui": ("pisces.cli.ui:ui", "The terminal UI: a history of cells, an editor, variables, notebooks."),
         "run": ("pisces.cli.run:run", "Run Python code, cell by cell."),
         "bash": ("pisces.cli.bash:bash", "Run a command of the shell, as the bash tool does."),
         "session": ("pisces.cli.session:session", "List, undo, branch and close sessions that outlive a command."),
@@ -59,7 +62,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _fill_standard_descriptors()
     try:
         _heed_switches()
-        code = cli.main(args=arguments, prog_name="pisces", standalone_mode=False)
+        given = list(sys.argv[1:] if arguments is None else arguments)
+        code = cli.main(args=_with_command(given), prog_name="pisces", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()
@@ -77,6 +81,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
         return tell_mishap(error)
     return code if isinstance(code, int) else 0
+
+
+def _with_command(arguments: list[str]) -> list[str]:
+    """`pisces` alone, with options only, or with a notebook, is `pisces ui`; without a terminal, alone, it is help."""
+    if not arguments:
+        return ["ui"] if sys.stdin is not None and sys.stdin.isatty() and sys.stdout.isatty() else []
+    first = arguments[0]
+    of_the_ui = first.startswith("-") and first not in _OWN_OPTIONS
+    return ["ui", *arguments] if of_the_ui or first.endswith(".ipynb") else arguments
 
 
 def _heed_switches() -> None:

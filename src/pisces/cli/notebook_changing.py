@@ -1,6 +1,7 @@
 """Changes to a notebook, in this process and without a kernel: the actions of the `notebook` tool that change cells."""
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import click
 from pisces.cli.notebook_cells import one_cell, some_cells
 from pisces.errors import NotebookError
 from pisces.files.whole_file import locked
+from pisces.model.results import TextBlock, ToolResult
 from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import EMPTY, Document
 from pisces.notebooks.notebook_file import CellRef, NotebookFile
@@ -22,17 +24,19 @@ Where = Callable[[Document], dict[str, Any]]
 
 def change(path: str, action: str, where: Where, **params: Any) -> int:
     """Make the change, say what was done, and return the exit code. Raises `NotebookError` and `FileError`."""
-    said = ""
+    done = ToolResult(content=[])
+    language = ""
 
     def make(document: Document) -> Document:
-        nonlocal said
+        nonlocal done, language
         given = {"action": action, "notebook_path": path, **where(document), **params}
         wanted = parse({name: value for name, value in given.items() if value is not None})
-        changed, said, _ = edited(document, wanted)
+        changed, said, details = edited(document, wanted)
+        done, language = ToolResult(content=[TextBlock(said)], details=details), _language(changed)
         return changed
 
     _file(path).change(make)
-    click.echo(said)
+    _show(done, language)
     return 0
 
 
@@ -105,6 +109,18 @@ def insert_by_hand(path: str, at: int | None, after: str | None, cell_type: str 
             click.echo("The text is empty; nothing was written.")
             return 0
         return change(path, "insert", where, content=source, cell_type=cell_type)
+
+
+def _show(done: ToolResult, language: str) -> None:
+    """A sentence, or at a terminal a block with the source."""
+    from pisces.render.screen import Screen
+
+    if not Screen.of(sys.stdout.fileno(), os.environ).styled:
+        click.echo(done.text)
+        return
+    from pisces.cli.final_block import FinalBlock
+
+    click.echo(FinalBlock(sys.stdout.fileno(), sys.stdout.encoding).notebook(done, language), nl=False)
 
 
 def _changes_more(cell: Cell, params: dict[str, Any]) -> bool:

@@ -18,7 +18,7 @@ Exit code:
 @click.option("--plain", is_flag=True, help="Without colours and pictures, as when the output is no terminal.")
 @click.option(
     "--pictures",
-    type=click.Choice(["kitty", "iterm", "none"]),
+    type=click.Choice(["kitty", "iterm", "sixel", "blocks", "none"]),
     help="How this terminal shows pictures, where it does not say so itself.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the cells with all their outputs as one JSON object.")
@@ -35,7 +35,8 @@ def show(
     """Show the cells of a notebook: code in colours, markdown and tables laid out, and what each cell said.
 
     CELLS is a number, an id, or a range such as 2-5; all unless given. Pictures are shown by terminals that can (kitty,
-    ghostty, iTerm2, WezTerm) and named in others. Of an output, 20 lines are shown; of a traceback, the last 20.
+    ghostty, iTerm2, WezTerm, foot) and drawn in coloured half blocks by others. Of an output, 20 lines are shown; of a
+    traceback, the last 20.
 
     \b
       pisces notebook show analysis.ipynb

@@ -37,6 +37,7 @@ Exit code:
     help="The kind of kernel, in place of the setting python.backend.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object, and nothing else.")
+@click.option("--plain", is_flag=True, help="Text only, also at a terminal: no status, signs, colours or pictures.")
 @click.option("--no-stream", is_flag=True, help="Print the result at the end, bounded, as an agent gets it.")
 def run(
     path: str,
@@ -47,6 +48,7 @@ def run(
     interpreter: str | None,
     backend: str | None,
     as_json: bool,
+    plain: bool,
     no_stream: bool,
     **given: Any,
 ) -> int:
@@ -78,6 +80,7 @@ def run(
         settings={name: value for name, value in settings.items() if value is not None},
         params={name: value for name, value in given.items() if value not in (None, False)},
         show=show,
+        plain=plain,
         tool="notebook",
     )
     return run_notebook(path, cells, until, wanted)

@@ -20,10 +20,12 @@ def run_notebook(path: str, cells: str | None, until: str | None, wanted: CellsT
     session = wanted.params.get("session")
     # The background host is elsewhere, and so is the runtime with --cwd.
     stays = session is None and wanted.cwd is None and not path.startswith("~")
+    records = RunPlan.of(document, places).records
     wanted = replace(
         wanted,
         params={**wanted.params, **which, "notebook_path": path if stays else os.path.abspath(path)},
-        count=len(RunPlan.of(document, places).records),
+        count=len(records),
+        sources=tuple((record.label, record.code) for record in records),
     )
     if session is None:
         from pisces.cli.run_cells import run_cells

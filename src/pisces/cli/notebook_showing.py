@@ -2,8 +2,9 @@
 
 import os
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 import click
 import msgspec
@@ -19,6 +20,7 @@ from pisces.render.plain import PlainPainter
 from pisces.render.screen import Pictures, Screen
 
 _MOST_LINES: Final = 20
+_Paint = Callable[[list[Block]], None]
 
 
 class Look(msgspec.Struct, frozen=True, kw_only=True):
@@ -51,7 +53,8 @@ def show_notebook(path: str, wanted: str | None, look: Look) -> int:
 
 def _show(seen: Readable, places: range, look: Look, output: BlockingOutput) -> None:
     screen = Screen() if look.plain else Screen.of(sys.stdout.fileno(), os.environ, pictures=look.pictures)
-    paint = _painting(output, screen, None if look.full else _MOST_LINES)
+    most_lines = None if look.full else _MOST_LINES
+    paint = _styled(output, screen, most_lines) if screen.styled else _plain(output, most_lines)
     language = language_of(seen.metadata)
     for place in places:
         paint(list(blocks_of(place, seen.cells[place], language=language, outputs=look.outputs)))
@@ -60,11 +63,22 @@ def _show(seen: Readable, places: range, look: Look, output: BlockingOutput) -> 
             return
 
 
-def _painting(output: BlockingOutput, screen: Screen, most_lines: int | None) -> Any:
-    if screen.styled:
-        from pisces.render.styled import StyledPainter
+def _styled(output: BlockingOutput, screen: Screen, most_lines: int | None) -> _Paint:
+    from pisces.cli.live_screen import Signs
+    from pisces.render.rows import with_ascii_signs
+    from pisces.render.styled import StyledPainter
 
+    if not Signs.of(sys.stdout.encoding or "utf-8", coloured=screen.coloured).is_ascii:
         return StyledPainter(output.write, screen, most_lines=most_lines).paint
+
+    def write(text: str) -> None:
+        output.write(with_ascii_signs(text))
+
+    screen = msgspec.structs.replace(screen, pictures="none" if screen.pictures == "blocks" else screen.pictures)
+    return StyledPainter(write, screen, most_lines=most_lines).paint
+
+
+def _plain(output: BlockingOutput, most_lines: int | None) -> _Paint:
     painter = PlainPainter(most_lines=most_lines)
 
     def paint(blocks: list[Block]) -> None:

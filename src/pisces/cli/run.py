@@ -41,6 +41,7 @@ Exit code:
 )
 @click.option("--keep-going", is_flag=True, help="Run the cells after a failed one too.")
 @click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object, and nothing else.")
+@click.option("--plain", is_flag=True, help="Text only, also at a terminal: no status, signs, colours or pictures.")
 @click.option("--no-stream", is_flag=True, help="Print the result at the end, bounded, as an agent gets it.")
 def run(
     file: str | None,
@@ -56,6 +57,7 @@ def run(
     backend: str | None,
     keep_going: bool,
     as_json: bool,
+    plain: bool,
     no_stream: bool,
 ) -> int:
     """Run Python code in a kernel of your own interpreter.
@@ -103,7 +105,15 @@ def run(
         if cwd is not None:
             params["cwd"] = os.path.abspath(cwd)
     show: Show = "json" if as_json else "whole" if no_stream else "live"
-    wanted = CellsToRun(cwd=cwd, settings=settings, params=params, count=len(cells), keep_going=keep_going, show=show)
+    wanted = CellsToRun(
+        cwd=cwd,
+        settings=settings,
+        params=params,
+        count=len(cells),
+        keep_going=keep_going,
+        show=show,
+        plain=plain,
+    )
     if session is None:
         from pisces.cli.run_cells import run_cells
 

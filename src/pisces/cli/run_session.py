@@ -4,6 +4,8 @@ Everything blocks: this process has one thing to do, and starts sooner without a
 """
 
 import os
+from contextlib import nullcontext
+from typing import TYPE_CHECKING
 
 import click
 import msgspec
@@ -18,6 +20,9 @@ from pisces.host.client import HostClient, HostEnding, HostGone, HostSilent, dis
 from pisces.host.protocol import Call, Place
 from pisces.host.start import have_host
 from pisces.model.results import Details, ToolResult
+
+if TYPE_CHECKING:
+    from pisces.cli.blocking_terminal import BlockingTerminal
 
 
 def run_in_session(wanted: CellsToRun) -> int:
@@ -53,12 +58,14 @@ class _RunningCall:
         self._call = call
         self._wanted = wanted
         self._output = BlockingOutput(cells=wanted.count, on_closed=client.cancel)
+        self._terminal = _terminal(self._output, wanted) if wanted.is_watched else None
 
     def run(self) -> int:
-        output = self._output
-        with StopSignals(self._client.cancel) as signals:
+        output, shown = self._output, self._terminal or self._output
+        with StopSignals(self._stop, farewell=self._clear) as signals:
             try:
-                raw = self._client.call(self._call, output.take)
+                with self._terminal or nullcontext():
+                    raw = self._client.call(self._call, shown.take)
                 result = python_result(raw)
             except (HostGone, HostSilent) as error:
                 session = str(self._wanted.params["session"])
@@ -69,19 +76,44 @@ class _RunningCall:
         if output.failure is not None:
             raise output.failure
         if output.closed:
-            return OUTPUT_CLOSED
+            return (output.is_terminal and signals.exit_code) or OUTPUT_CLOSED
         return signals.exit_code or exit_code(result)
 
+    def _stop(self) -> None:
+        if self._terminal is not None:
+            self._terminal.stop_asked()
+        self._client.cancel()
+
+    def _clear(self) -> None:
+        if self._terminal is not None:
+            self._terminal.clear()
+
     def _show(self, result: ToolResult, raw: bytes) -> None:
+        if self._wanted.show == "live":
+            _name_ways_to_job(result)
         output, said = self._output, remarks(result) if self._wanted.show == "live" else ()
-        if self._wanted.show == "json":
+        if self._terminal is not None:
+            self._terminal.end(result)
+            if os.isatty(2):  # Otherwise what there is to say goes there, as text.
+                return
+        elif self._wanted.show == "json":
             output.write(raw.decode("utf-8") + "\n")
         elif self._wanted.show == "whole":
             output.write(as_text(result))
-        if said or output.is_terminal:
+        if self._terminal is None and (said or output.is_terminal):
             output.begin_line()
         for remark in () if output.closed else said:
             click.echo(remark, err=True)
-        job = result.details.job if isinstance(result.details, Details) else None
-        if said and job is not None:
-            click.echo(f"Here: pisces session wait {job.id}, pisces session output {job.id}.", err=True)
+
+
+def _name_ways_to_job(result: ToolResult) -> None:
+    details = result.details
+    if isinstance(details, Details) and details.job is not None:
+        job = details.job.id
+        details.notices.append(f"Here: pisces session wait {job}, pisces session output {job}.")
+
+
+def _terminal(output: BlockingOutput, wanted: CellsToRun) -> "BlockingTerminal | None":
+    from pisces.cli.blocking_terminal import BlockingTerminal
+
+    return BlockingTerminal.on(output, wanted)

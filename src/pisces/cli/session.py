@@ -8,6 +8,7 @@ import click
 from pisces.cli.session_jobs import cancel, jobs, output, wait
 
 _JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
+_PLAIN: Final = click.option("--plain", is_flag=True, help="Text only, also at a terminal.")
 
 
 @click.group(short_help="List, undo, branch and close sessions that outlive a command.")
@@ -33,15 +34,16 @@ session.add_command(output)
 
 
 @session.command("list", short_help="List the sessions.")
+@_PLAIN
 @_JSON
-def list_sessions(*, as_json: bool) -> int:
+def list_sessions(*, plain: bool, as_json: bool) -> int:
     """List the sessions: what each is doing, how many cells it has run, its checkpoints and its jobs.
 
     No host is started for it: where none runs, there are no sessions.
     """
     from pisces.cli.session_call import list_all
 
-    return list_all(as_json=as_json)
+    return list_all(as_json=as_json, plain=plain)
 
 
 @session.command(short_help="List the sessions of the past too.")
@@ -110,12 +112,13 @@ def branch(name: str, new_name: str | None, *, as_json: bool) -> int:
 
 @session.command(short_help="Show what is in the namespace.")
 @click.argument("name", metavar="SESSION")
+@_PLAIN
 @_JSON
-def variables(name: str, *, as_json: bool) -> int:
+def variables(name: str, *, plain: bool, as_json: bool) -> int:
     """Show the variables of SESSION. While a cell runs, they are those of before it."""
     from pisces.cli.session_call import manage
 
-    return manage("variables", {"session": name}, as_json=as_json)
+    return manage("variables", {"session": name}, as_json=as_json, plain=plain)
 
 
 @session.command(short_help="Interrupt the running cell.")

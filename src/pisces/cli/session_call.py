@@ -5,6 +5,7 @@ A host is started for it only where the kernel of the session was left on a gate
 
 import os
 from collections.abc import Collection, Mapping
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, Final
 
 import click
@@ -22,6 +23,7 @@ from pisces.model.results import TextBlock, ToolResult
 from pisces.settings.paths import Paths
 
 if TYPE_CHECKING:
+    from pisces.cli.blocking_terminal import BlockingTerminal
     from pisces.sessions.kernel_records import KernelRecord
 
 _NO_HOST: Final = "There is no session: the background host is not running."
@@ -34,20 +36,23 @@ class NoHost(PiscesError):
         super().__init__(_NO_HOST, hint="`pisces run --session NAME` starts it, and makes a session.")
 
 
-def manage(action: str, params: Mapping[str, Any], *, as_json: bool, cancels: bool = False) -> int:
-    """Do something about a session, show the answer, and return the exit code. Raises `NoHost`."""
+def manage(action: str, params: Mapping[str, Any], *, as_json: bool, plain: bool = False, cancels: bool = False) -> int:
+    """Do something about a session, show the answer, and return the exit code. Raises `NoHost`.
+
+    At a terminal the answer is laid out for a person, unless it is to be `plain`.
+    """
     client = _host()
     if client is None:
         name = params.get("session")
         if not any(record.session.id == name for record in _left_on_gateways()):
             raise NoHost
         client = have_host(os.environ)
-    raw, signalled = _call(client, action, params)
-    _print(raw, as_json=as_json)
+    raw, signalled = _call(client, action, params, waited_for=None if as_json or plain else _waited_for(action, params))
+    _print(raw, as_json=as_json, plain=plain)
     return signalled or _exit_code(msgspec.json.decode(raw), cancels=cancels)
 
 
-def list_all(*, as_json: bool) -> int:
+def list_all(*, as_json: bool, plain: bool = False) -> int:
     """List the sessions; where no host runs, there are none, and that is no error."""
     client = _host()
     if client is None and not as_json and _left_on_gateways():
@@ -59,7 +64,7 @@ def list_all(*, as_json: bool) -> int:
         return 0
     there = [line.name for line in client.hello.sessions]
     raw, signalled = _call(client, "list", {})
-    _print(raw, as_json=as_json)
+    _print(raw, as_json=as_json, plain=plain)
     _tell_left(there, as_json=as_json)
     return signalled or 0
 
@@ -100,13 +105,22 @@ def _host() -> HostClient | None:
     return client
 
 
-def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[bytes, int | None]:
+def _waited_for(action: str, params: Mapping[str, Any]) -> str | None:
+    """What a person sees below while an action takes its time."""
+    return f"{action} {params['job']}" if action in ("wait", "cancel") and os.isatty(1) else None
+
+
+def _call(
+    client: HostClient, action: str, params: Mapping[str, Any], *, waited_for: str | None = None
+) -> tuple[bytes, int | None]:
     """The answer, and the exit code of a signal that came meanwhile. The connection is closed."""
     place = Place.here(os.getcwd(), {})
     call = Call(tool="session", params={"action": action, **params}, place=place, read_with=READ_WITH)
-    with StopSignals(client.cancel) as signals:
+    status = None if waited_for is None else _status(waited_for)
+    with StopSignals(client.cancel, farewell=(lambda: None) if status is None else status.clear) as signals:
         try:
-            return bytes(client.call(call)), signals.exit_code
+            with status or nullcontext():
+                return bytes(client.call(call)), signals.exit_code
         except HostEnding:
             raise NoHost from None
         except HostSilent as silent:
@@ -120,10 +134,23 @@ def _call(client: HostClient, action: str, params: Mapping[str, Any]) -> tuple[b
             client.close()
 
 
-def _print(raw: bytes, *, as_json: bool) -> None:
+def _status(what: str) -> "BlockingTerminal | None":
+    from pisces.cli.blocking_terminal import waiting
+
+    return waiting(what)
+
+
+def _print(raw: bytes, *, as_json: bool, plain: bool = False) -> None:
     if as_json:
         click.echo(raw.decode("utf-8"))
         return
+    if not plain and os.isatty(1):
+        from pisces.cli.session_shown import shown
+
+        laid_out = shown(raw)
+        if laid_out is not None:
+            click.echo(laid_out, nl=False)
+            return
     result = msgspec.json.decode(raw, type=ToolResult)
     click.echo(as_text(result), nl=False, err=result.is_error and result.details is None)
 

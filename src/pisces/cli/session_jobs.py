@@ -5,6 +5,7 @@ from typing import Final
 import click
 
 _JSON: Final = click.option("--json", "as_json", is_flag=True, help="Print the whole result as one JSON object.")
+_PLAIN: Final = click.option("--plain", is_flag=True, help="Text only, also at a terminal.")
 _TIMEOUT: Final = click.option("--timeout", metavar="SECONDS", type=float, help="How long to wait; 30 unless given.")
 
 
@@ -21,8 +22,9 @@ def jobs(session: str | None, *, as_json: bool) -> int:
 @click.command(short_help="Wait for a job and show its result.")
 @click.argument("job")
 @_TIMEOUT
+@_PLAIN
 @_JSON
-def wait(job: str, timeout: float | None, *, as_json: bool) -> int:
+def wait(job: str, timeout: float | None, *, plain: bool, as_json: bool) -> int:
     """Wait for JOB and show its result.
 
     The exit code is that of the job, as `pisces run` would have had it, or 124 if it is still running when the time is
@@ -34,18 +36,19 @@ def wait(job: str, timeout: float | None, *, as_json: bool) -> int:
     """
     from pisces.cli.session_call import manage
 
-    return manage("wait", _with_timeout({"job": job}, timeout), as_json=as_json)
+    return manage("wait", _with_timeout({"job": job}, timeout), as_json=as_json, plain=plain)
 
 
 @click.command(short_help="Stop a job.")
 @click.argument("job")
 @_TIMEOUT
+@_PLAIN
 @_JSON
-def cancel(job: str, timeout: float | None, *, as_json: bool) -> int:
+def cancel(job: str, timeout: float | None, *, plain: bool, as_json: bool) -> int:
     """Interrupt JOB, wait until it has settled, and show what it came to. Its session stays."""
     from pisces.cli.session_call import manage
 
-    return manage("cancel", _with_timeout({"job": job}, timeout), as_json=as_json, cancels=True)
+    return manage("cancel", _with_timeout({"job": job}, timeout), as_json=as_json, plain=plain, cancels=True)
 
 
 @click.command(short_help="Show what a job has written so far.")

@@ -15,6 +15,14 @@ def as_text(result: ToolResult) -> str:
     return "\n".join([*blocks, *_pictures(result)]) + "\n"
 
 
+def has_more(result: ToolResult) -> bool:
+    """Whether there is anything left to show when the text of the cells has been shown."""
+    details = result.details
+    if not isinstance(details, Details) or not details.cells:
+        return True
+    return bool(details.notices or details.images or details.json_outputs or details.status_events)
+
+
 def remarks(result: ToolResult) -> list[str]:
     """What is left to say when the text of the cells has been shown: pictures, data, how it ended."""
     if not isinstance(result.details, Details) or not result.details.cells:

@@ -24,10 +24,12 @@ class StopSignals:
     stuck terminal holds the loop. Kernels end with their host, however it ends.
     """
 
-    def __init__(self, stop: Callable[[], object]) -> None:
+    def __init__(self, stop: Callable[[], object], *, farewell: Callable[[], object] = lambda: None) -> None:
+        """`farewell` is called when a second signal ends the process; it must not wait for anything."""
         self.received: signal.Signals | None = None
         """The first signal, if one came."""
         self._stop = stop
+        self._farewell = farewell
         self._before: dict[signal.Signals, Any] = {}
 
     @property
@@ -51,6 +53,7 @@ class StopSignals:
         if self.received is not None:
             if number == signal.SIGHUP:  # It comes twice: from the system, and from the shell of the terminal.
                 return
+            self._farewell()
             os._exit(128 + number)
         self.received = signal.Signals(number)
         self._stop()

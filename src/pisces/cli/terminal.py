@@ -1,5 +1,6 @@
 """Standard output for text that comes while something runs: exact, in order, and never holding up the event loop."""
 
+import errno
 import os
 import select
 import sys
@@ -34,12 +35,14 @@ class LiveOutput:
         self.failure: PiscesError | None = None
         """Why nothing more can be written, where it is not that the reader has gone."""
         self.at_line_start = True
-        self._descriptor = descriptor
-        self._encoding = encoding
+        self.descriptor = descriptor
+        self.encoding = encoding
         self._on_closed = on_closed
         self._unwritten = bytearray()
         self._poll = select.poll()
         self._poll.register(descriptor, select.POLLOUT)
+        self.is_terminal = os.isatty(descriptor)
+        """Whether a person looks at it."""
 
     @classmethod
     def standard(cls, *, on_closed: Callable[[], object]) -> "LiveOutput":
@@ -47,15 +50,10 @@ class LiveOutput:
         sys.stdout.flush()
         return cls(sys.stdout.fileno(), sys.stdout.encoding or "utf-8", on_closed=on_closed)
 
-    @property
-    def is_terminal(self) -> bool:
-        """Whether a person looks at it."""
-        return os.isatty(self._descriptor)
-
     def take(self, text: str) -> None:
         """Put text in line; `drain` writes it."""
         if text and not self.closed:
-            self._unwritten += text.encode(self._encoding, "replace")
+            self._unwritten += text.encode(self.encoding, "replace")
             self.at_line_start = text.endswith("\n")
 
     def begin_line(self) -> None:
@@ -63,21 +61,41 @@ class LiveOutput:
         if not self.at_line_start:
             self.take("\n")
 
+    def offer(self, text: str) -> None:
+        """Write text as far as the reader takes it now; the rest is in line."""
+        self.take(text)
+        if self._unwritten and not self.closed and self._poll.poll(0):
+            self._write_some()
+
+    def interpose(self, text: str) -> None:
+        """Write text before all that is in line, if that does not block: for signal handlers."""
+        if not self.closed and self._poll.poll(0):
+            try:
+                os.write(self.descriptor, text.encode(self.encoding, "replace"))
+            except OSError:
+                return  # What is written next finds out, too.
+
+    @property
+    def is_idle(self) -> bool:
+        """Whether nothing waits to be written, and something would be written at once."""
+        return not self._unwritten and not self.closed and bool(self._poll.poll(0))
+
     async def drain(self) -> None:
         """Write all that was taken."""
         while self._unwritten and not self.closed:
             if self._poll.poll(0):
                 self._write_some()
             else:
-                await anyio.wait_writable(self._descriptor)
+                await anyio.wait_writable(self.descriptor)
 
     def _write_some(self) -> None:
         try:
-            written = os.write(self._descriptor, self._unwritten[:_STEP])
+            written = os.write(self.descriptor, self._unwritten[:_STEP])
         except (BrokenPipeError, ConnectionError):
             self._give_up()
         except OSError as error:
-            self.failure = unwritable(error)
+            if not (self.is_terminal and error.errno == errno.EIO):  # That is how a terminal says that it has gone.
+                self.failure = unwritable(error)
             self._give_up()
         else:
             del self._unwritten[:written]
