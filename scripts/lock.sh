@@ -37,8 +37,8 @@ lock_sdists() {
     rm -- "$found"
 }
 
-lock runtime pyproject.toml --extra zmq --extra mcp
-lock dev pyproject.toml --extra zmq --extra mcp --group dev --constraint requirements/runtime.txt
+lock runtime pyproject.toml --extra zmq --extra mcp --extra tui
+lock dev pyproject.toml --extra zmq --extra mcp --extra tui --group dev --constraint requirements/runtime.txt
 lock mcp-before --group mcp-before
 lock agents --group agents
 lock jupyter-mcp --group jupyter-mcp
