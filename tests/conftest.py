@@ -99,7 +99,7 @@ def plain_python() -> str:
 @pytest.fixture(scope="session")
 def ipython_python() -> str:
     """A user's interpreter with IPython, numpy, pandas and matplotlib."""
-    return interpreter_of("ipython", "ipython.txt")
+    return interpreter_of("ipython")
 
 
 @pytest.fixture(scope="session")
@@ -138,7 +138,7 @@ def enterprise_gateway(enterprise_python: str, tmp_path_factory: pytest.TempPath
 @pytest.fixture(scope="session")
 def heavy_python() -> str:
     """A user's interpreter with the big libraries; for tests marked heavy."""
-    return interpreter_of("heavy", "heavy.txt")
+    return interpreter_of("heavy")
 
 
 @pytest.fixture(autouse=True)

@@ -16,12 +16,15 @@ CALLER = dict(os.environ)
 ENVIRONMENTS = Path(CALLER.get("PISCES_TEST_ENVS", ROOT / ".envs"))
 
 
-def interpreter_of(name: str, requirements: str | None = None) -> str:
-    """The interpreter of an environment, which is made first if it is not complete."""
+def interpreter_of(name: str) -> str:
+    """The interpreter of an environment, which is made first if it is not complete.
+
+    It has what the requirements of its name list; `plain` has nothing.
+    """
     target = ENVIRONMENTS / name
     command = [sys.executable, str(ROOT / "scripts" / "make_environment.py"), str(target)]
-    if requirements:
-        command += ["--requirements", str(ROOT / "requirements" / requirements)]
+    if name != "plain":
+        command += ["--requirements", str(ROOT / "requirements" / f"{name}.txt")]
     done = subprocess.run(
         command, env=CALLER, stdin=subprocess.DEVNULL, capture_output=True, text=True, encoding="utf-8", check=False
     )
@@ -32,7 +35,7 @@ def interpreter_of(name: str, requirements: str | None = None) -> str:
 
 def jupyter_interpreter() -> str:
     """One with Jupyter's servers and kernels of Python, `bash` and `deno` (JavaScript and TypeScript)."""
-    interpreter = interpreter_of("jupyter", "jupyter.txt")
+    interpreter = interpreter_of("jupyter")
     beside = Path(interpreter).parent
     install_kernelspec("bash", "bash", [interpreter, "-m", "bash_kernel", "-f", "{connection_file}"])
     install_kernelspec(
@@ -58,4 +61,4 @@ def enterprise_interpreter() -> str:
     """One with Enterprise Gateway, which can be installed for Python 3.11 only."""
     if sys.version_info >= (3, 12):
         pytest.skip("Enterprise Gateway wants a pyzmq that is not built for this release of Python")
-    return interpreter_of("enterprise", "enterprise.txt")
+    return interpreter_of("enterprise")

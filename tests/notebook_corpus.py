@@ -32,7 +32,7 @@ def corpus_id(path: Path) -> str:
 
 def notebooks_interpreter() -> str:
     """One with nbclient and papermill, a kernel of Python, and the widgets that nbclient's notebooks use."""
-    return interpreter_of("notebooks", "notebooks.txt")
+    return interpreter_of("notebooks")
 
 
 def fetch() -> None:

@@ -86,7 +86,7 @@ def test_an_agent_runs_without_a_key_and_prints_what_it_says(
         monkeypatch.delenv(key, raising=False)
     monkeypatch.setenv("PYTHONPATH", str(ROOT / "src"))
     example = ROOT / "examples" / name
-    done = run([interpreter_of("agents", "agents.txt"), "-W", "error", str(example)], folder)
+    done = run([interpreter_of("agents"), "-W", "error", str(example)], folder)
     assert done.returncode == 0, done.stdout
     assert_matches(done.stdout, promise_of(example), name)
 

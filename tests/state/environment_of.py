@@ -11,7 +11,7 @@ _FOUND = "import importlib.util, sys; print(*(m for m in sys.argv[1:] if importl
 def interpreter_for(library: Library) -> str:
     """An interpreter of the environment that the library belongs to, which is made when it is first asked for."""
     environment = library.environment
-    return interpreter_of(environment, None if environment == "plain" else f"{environment}.txt")
+    return interpreter_of(environment)
 
 
 def missing_modules(library: Library, interpreter: str) -> str:
