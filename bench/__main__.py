@@ -21,6 +21,7 @@ from bench.report import Measurement, Report
 from bench.sandbox import Sandbox
 from bench.state import blocked, cell_cost, come_and_go, crash, idle_memory, new_session, undo_and_branch
 from bench.table import render_facts, render_measurement, render_summary
+from bench.tui import measure as tui
 
 _RESULTS = Path(__file__).parent / "results"
 
@@ -46,6 +47,7 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "notebook-text": notebook_large.measure_others,
     "notebook-run": notebook_run.measure,
     "mcp": mcp.measure,
+    "tui": tui.measure,
 }
 
 

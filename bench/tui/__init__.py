@@ -1,0 +1,1 @@
+"""How soon the terminal UI answers a key, whatever it has to show meanwhile."""
