@@ -1,7 +1,7 @@
 # `make test` is what every change has to pass. The environments are made on demand and kept in .envs.
 SHELL := /bin/sh
 .DELETE_ON_ERROR:
-.PHONY: help test test-heavy soak mutants bench state-table lint types imports format lock environments clean
+.PHONY: help test test-heavy soak mutants bench state-table screenshots lint types imports format lock environments clean
 
 PYTHON ?= $(shell sh scripts/find-python.sh)
 ENVS := .envs
@@ -38,6 +38,9 @@ bench: environments ## Measure beside ipykernel and a bare pipe
 
 state-table: environments $(ENVS)/heavy ## Crash every kind of object, and write what comes back into docs/state.md
 	$(BIN)/python -m scripts.state_table $(ARGS)
+
+screenshots: environments ## Make the pictures of the documentation anew, with the real UI
+	$(BIN)/python -m scripts.screenshots $(ARGS)
 
 lint: $(ENVS)/dev ## ruff: rules and format
 	$(BIN)/ruff check $(SOURCES)
