@@ -11,6 +11,7 @@ import msgspec
 
 from pisces.cli.bottom_line import BottomLine, fitted, most_columns
 from pisces.model.cells import CellStatus
+from pisces.render.shown_text import straight
 from pisces.render.spans import duration
 
 Size = Callable[[], tuple[int, int]]
@@ -109,7 +110,7 @@ class LiveScreen:
 
     def text(self, text: str) -> str:
         """The running cell says something."""
-        shown = self._line.output(self._heading() + text)
+        shown = self._line.output(self._heading() + straight(text))
         return shown + self._status(_SOONEST)
 
     def end(self, ended: Ended | None = None) -> str:

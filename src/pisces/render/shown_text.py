@@ -17,6 +17,7 @@ MOST_ACCENTS: Final = 4
 
 _NAMED: Final = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069\u2028\u2029")
 """Shown as their escapes: a reader has to know that text was to look like another."""
+_ANY_NAMED: Final = re.compile(f"[{''.join(sorted(_NAMED))}]")
 _SEEN: Final = frozenset("\u0600\u0601\u0602\u0603\u0604\u0605\u06dd\u070f\u08e2")
 """Signs that Unicode counts among the invisible, and that can be seen."""
 _APART: Final = "\u200c"
@@ -36,6 +37,11 @@ def shown(line: str) -> str:
     if not marks and not _VARIANTS.search(line):
         return line
     return "".join(_harmless(_VARIANTS.sub("", line), marks))
+
+
+def straight(text: str) -> str:
+    """Text of any length that is written as it comes: what would turn a line around is shown as its escape."""
+    return text if text.isascii() else _ANY_NAMED.sub(lambda found: _escape(found[0]), text)
 
 
 def clean_line(line: str, *, coloured: bool, most: int = LONGEST_LINE) -> str:
@@ -76,7 +82,7 @@ def _harmless(line: str, marks: set[str]) -> list[str]:
             made.append(character)
             piled, before = 0, character
         elif character in _NAMED:
-            made.append(ascii(character)[1:-1])
+            made.append(_escape(character))
             piled, before = 0, ""
         elif character == _APART:
             if before.isalpha():
@@ -88,3 +94,7 @@ def _harmless(line: str, marks: set[str]) -> list[str]:
             made.append(character)
             piled += 1
     return made
+
+
+def _escape(character: str) -> str:
+    return ascii(character)[1:-1]

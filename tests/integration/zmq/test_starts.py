@@ -178,7 +178,8 @@ async def test_a_kernel_that_wants_to_be_asked_gets_no_signal(start: Start, inst
     install_kernel("asked", [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"],
                    interrupt_mode="message")  # fmt: skip
     client = await start("asked")
-    request = await client.send("import time; print('ready', flush=True); time.sleep(600)")
+    # In a loop: one interrupt is sent, and one that comes in the moment before code blocks in the system is not seen.
+    request = await client.send("import time; print('ready', flush=True)\nwhile True: time.sleep(0.05)")
     await client.prints("ready")
     assert not await client.transport.interrupt()
     await client.transport.send(client.make.interrupt())

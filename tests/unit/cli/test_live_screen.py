@@ -124,3 +124,9 @@ def test_facts_give_way_to_the_name_where_there_is_little_room() -> None:
     assert "[1/2]" in shown.lines[0]
     assert "0.5 s" in shown.lines[0]
     assert "pending" not in shown.lines[0]
+
+
+def test_what_a_cell_says_cannot_turn_a_line_around() -> None:
+    shown = Shown(["one"])
+    shown.terminal.feed(shown.screen.begin(0) + shown.screen.text("is_admin = \u202eeurT\u202c # \u2067é\u2069\n"))
+    assert shown.lines == [r"is_admin = \u202eeurT\u202c # \u2067é\u2069"]
