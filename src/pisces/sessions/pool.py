@@ -244,17 +244,22 @@ class SessionPool:
                 group.start_soon(partial(self.end, session, leave=True))
 
     async def _evict(self, session: Session, why: str) -> None:
-        alone = session in self._own.values()
-        for owner in session.owners:
-            self._losses[session.key, owner] = _Loss(why, alone)
-        while len(self._losses) > _REMEMBERED_LOSSES:
-            self._losses.popitem(last=False)
+        self._remember_loss(session, why)
         await self.end(session, why)
 
     async def close(self, session: Session, owner: str) -> None:
         """End one session because this owner wants to: every other one that holds it hears of it with its next call."""
         session.owners.pop(owner, None)
-        await self._evict(session, "Somebody who shared the session closed it")
+        self._remember_loss(session, "Somebody who shared the session closed it")
+        await self.end(session)
+
+    def _remember_loss(self, session: Session, why: str) -> None:
+        """Whoever holds the session now hears with their next call that it is gone."""
+        alone = session in self._own.values()
+        for owner in session.owners:
+            self._losses[session.key, owner] = _Loss(why, alone)
+        while len(self._losses) > _REMEMBERED_LOSSES:
+            self._losses.popitem(last=False)
 
     async def end(self, session: Session, why: str = "", *, leave: bool = False) -> None:
         """End one session, whoever holds it; `why` is for its journal."""

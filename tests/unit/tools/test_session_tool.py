@@ -9,6 +9,8 @@ import msgspec
 import pytest
 
 from pisces.errors import InvalidCall
+from pisces.journal.entries import SessionClosed
+from pisces.journal.reader import read_journal
 from pisces.kernels.base import Outlook, Revival
 from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend
 from pisces.model.results import ToolResult
@@ -160,6 +162,16 @@ async def test_others_who_held_a_closed_session_are_told(tmp_path: Path) -> None
         first, second = await call(runtime, "x", owner="one"), await call(runtime, "x", owner="two")
     assert first.text == "unknown"
     assert second.text.startswith("[State: lost] Somebody who shared the session closed it.")
+
+
+async def test_who_closed_a_session_does_not_read_in_its_journal_that_somebody_else_did(tmp_path: Path) -> None:
+    async with scripted_runtime(remembering, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        (session,) = told(await ask(runtime, "list")).sessions
+        await ask(runtime, "close")
+    last = read_journal(Path(session.journal)).entries[-1]
+    assert isinstance(last, SessionClosed)
+    assert last.why == ""
 
 
 async def test_an_owner_with_a_session_of_its_own_means_that_one(tmp_path: Path) -> None:
