@@ -12,7 +12,7 @@ COOKIE = "PI_TEST_COOKIE"
 MARK = "pisces-asleep"
 """What a copy of a kernel that sleeps is recognised by."""
 
-GRACE_SECONDS = 5.0
+GRACE_SECONDS = 15.0
 
 
 class Leftovers:

@@ -1,6 +1,7 @@
 """Whatever kills a kernel, the cell gets its `Done` with the truth, and nothing pretends that the state is there."""
 
 import signal
+from pathlib import Path
 
 import anyio
 import pytest
@@ -8,7 +9,7 @@ import pytest
 from pisces.errors import KernelGone
 from pisces.kernels.base import ExecuteRequest, Kernel
 from tests.contract import cells
-from tests.fakes.drive import begin, ok, run
+from tests.fakes.drive import PATIENCE, begin, ok, run
 
 
 @pytest.mark.parametrize("code", [cells.KILL_ITSELF, cells.SEGFAULT, cells.LEAVE_WITH_0, cells.LEAVE_WITH_3])
@@ -53,9 +54,18 @@ async def test_a_crash_in_c_code_names_the_line(fresh: Kernel) -> None:
 
 
 @pytest.mark.needs_process
-async def test_a_death_between_cells_is_seen_before_the_next(fresh: Kernel) -> None:
-    await ok(fresh, "import os, threading\nthreading.Timer(0.05, os._exit, [7]).start()")
-    for _ in range(1000):
+async def test_a_death_between_cells_is_seen_before_the_next(fresh: Kernel, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    code = f"""
+import os, threading, time
+def leave():
+    while not os.path.exists({str(go)!r}): time.sleep(0.01)
+    os._exit(7)
+threading.Thread(target=leave, daemon=True).start()
+"""
+    await ok(fresh, code)
+    go.touch()
+    for _ in range(int(PATIENCE / 0.01)):
         if not await fresh.is_alive():
             break
         await anyio.sleep(0.01)

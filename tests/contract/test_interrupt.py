@@ -2,10 +2,11 @@
 
 import pytest
 
+from pisces.errors import KernelGone
 from pisces.kernels.base import Kernel
 from pisces.model.events import Error
 from tests.contract import cells
-from tests.fakes.drive import begin, ok, stop, value
+from tests.fakes.drive import begin, ok, run, stop, value
 
 
 @pytest.mark.parametrize("code", [cells.SPIN, cells.SLEEP, cells.AWAIT, cells.CHILD_SLEEPS])
@@ -53,13 +54,20 @@ async def test_an_interrupt_between_cells_does_nothing(kernel: Kernel) -> None:
 
 @pytest.mark.needs_process
 async def test_an_interrupt_that_comes_late_does_not_reach_the_next_cell(fresh: Kernel) -> None:
-    # ipykernel does not live through every one that strikes it between two cells, once in many hundreds: it has few.
+    # ipykernel does not live through every one that strikes it between two cells, once in many hundreds. That ends it,
+    # and is seen; what must never happen is that the next cell hears of an interrupt that was not meant for it.
     for number in range(20 if fresh.backend == "native" else 5):
         running = await begin(fresh, "pass")
         await fresh.interrupt()
         await running.finish()
-        ran = await ok(fresh, f"import time\ntime.sleep(0.01)\nprint({number})")
-        assert ran.stdout == f"{number}\n"
+        try:
+            ran = await run(fresh, f"import time\ntime.sleep(0.01)\nprint({number})")
+        except KernelGone:
+            assert fresh.backend != "native"
+            return
+        if fresh.backend != "native" and ran.done.status == "crashed":
+            return
+        assert (ran.done.status, ran.stdout) == ("ok", f"{number}\n"), ran.explained
 
 
 async def test_a_cell_that_ignores_interrupts_is_ended_by_a_kill(fresh: Kernel) -> None:

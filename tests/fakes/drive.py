@@ -163,7 +163,7 @@ async def value(kernel: Kernel, expression: str) -> str:
     return ran.result
 
 
-async def eventually(condition: Callable[[], bool], *, within: float = 10.0) -> None:
+async def eventually(condition: Callable[[], bool], *, within: float = PATIENCE) -> None:
     """Wait for what another process does and nobody announces."""
     deadline = time.monotonic() + within
     while not condition():
@@ -174,7 +174,7 @@ async def eventually(condition: Callable[[], bool], *, within: float = 10.0) -> 
 async def stands_still(process: psutil.Process) -> None:
     """Wait until a process has nothing to do."""
     seen: list[float] = []
-    while len(seen) < 3 or len(set(seen[-3:])) > 1:
+    while len(seen) < 8 or len(set(seen[-8:])) > 1:
         seen.append(sum(process.cpu_times()[:2]))
         await anyio.sleep(0.15)  # In which one that works would have used some of the processor's time.
 

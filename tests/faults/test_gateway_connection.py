@@ -218,10 +218,10 @@ async def test_a_connection_that_died_in_silence_is_found_out_before_a_cell_is_s
             proxy.go_on()
             return asked[-1]
 
-        monkeypatch.setattr(WebSocket, "answers", stalled)
-        monkeypatch.setattr(link_module, "_SILENCE", 0.0)
-        running = await begin(kernel, "x")
-        monkeypatch.undo()
+        with monkeypatch.context() as patch:
+            patch.setattr(WebSocket, "answers", stalled)
+            patch.setattr(link_module, "_SILENCE", 0.0)
+            running = await begin(kernel, "x")
         ran = await running.finish()
         assert asked == [False]
         assert (ran.result, ran.done.status) == ("5", "ok")
@@ -230,6 +230,7 @@ async def test_a_connection_that_died_in_silence_is_found_out_before_a_cell_is_s
 async def test_a_gateway_that_stays_away_is_told_and_found_again_later(
     kernel_gateway: Server, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    usual = link_module._TRIES_CAP
     monkeypatch.setattr(link_module, "_TRIES_CAP", 0.5)
     go = tmp_path / "go"
     async with behind_proxy(kernel_gateway) as (kernel, proxy):
@@ -242,6 +243,7 @@ async def test_a_gateway_that_stays_away_is_told_and_found_again_later(
         assert "is lost (External gateway at" in " ".join(ran.done.notes)
         with pytest.raises(KernelError, match="is lost"):
             await run(kernel, "1")
+        monkeypatch.setattr(link_module, "_TRIES_CAP", usual)
         proxy.refusing = False
         go.touch()
         await eventually(lambda: is_idle(kernel_gateway, kernel))

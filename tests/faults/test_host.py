@@ -16,9 +16,10 @@ from tests.frontends.command import Command
 
 DEAF = """
 import os, time
-print(os.getpid(), flush=True)
 while True:
-    try: time.sleep(600)
+    try:
+        print(os.getpid(), flush=True)
+        time.sleep(600)
     except BaseException: pass
 """
 WAITS = "x = 1\nimport os\nprint(os.getpid(), flush=True)\nimport time\ntime.sleep(600)"

@@ -16,9 +16,15 @@ SLACK = 10.0
 
 
 @pytest.fixture
-def pisces(plain_python: str, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """`pisces`, whose cells get half a second to stop."""
-    monkeypatch.setenv("PI_SET__python__interruptGrace", str(GRACE))
+def grace() -> float:
+    """How long cells may take to stop; a busy machine needs more than a test of deaf ones does."""
+    return SLACK
+
+
+@pytest.fixture
+def pisces(plain_python: str, monkeypatch: pytest.MonkeyPatch, grace: float) -> Command:
+    """`pisces`, whose cells have so long to stop."""
+    monkeypatch.setenv("PI_SET__python__interruptGrace", str(grace))
     return Command(plain_python)
 
 
@@ -33,29 +39,30 @@ def wire(request: pytest.FixtureRequest, pisces: Command, tmp_path: Path) -> Ite
 
 
 async def begun(wire: Wire, tmp_path: Path, code: str) -> object:
-    """A call whose cell has begun; its id."""
+    """A call whose cell has come to where it touches the mark; its id."""
     mark = tmp_path / "begun"
     mark.unlink(missing_ok=True)
-    number = wire.python(f"Path({str(mark)!r}).touch()\n{code}")
+    number = wire.python(code.replace("<begun>", f"Path({str(mark)!r}).touch()"))
     await eventually(mark.exists)
     return number
 
 
 async def test_a_cancelled_cell_stops_and_the_state_stays(wire: Wire, tmp_path: Path) -> None:
-    number = await begun(wire, tmp_path, "x = 2\nwhile True: pass")
+    number = await begun(wire, tmp_path, "x = 2\n<begun>\nwhile True: pass")
     wire.cancel(number)
     wire.cancel(number)
     began = time.monotonic()
     after = wire.run("x")
-    assert time.monotonic() - began < GRACE + SLACK
+    assert time.monotonic() - began < 2 * SLACK
     assert (text_of(after), after["structuredContent"]["generation"]) == ("2", 1)
     wire.cancel(number)
     assert text_of(wire.run("x")) == "2"
     assert number not in answered(wire)
 
 
+@pytest.mark.parametrize("grace", [GRACE])
 async def test_what_a_cancelled_call_did_to_the_state_is_told_with_the_next(wire: Wire, tmp_path: Path) -> None:
-    number = await begun(wire, tmp_path, f"x = 2\n{DEAF}")
+    number = await begun(wire, tmp_path, "x = 2\n" + DEAF.replace("time.sleep(60)", "<begun>; time.sleep(60)"))
     wire.cancel(number)
     began = time.monotonic()
     after = wire.run("x")
@@ -70,7 +77,7 @@ async def test_what_a_cancelled_call_did_to_the_state_is_told_with_the_next(wire
 
 
 async def test_a_call_that_is_cancelled_while_it_waits_never_runs(wire: Wire, tmp_path: Path) -> None:
-    first = await begun(wire, tmp_path, "while not Path('go').exists(): pass")
+    first = await begun(wire, tmp_path, "<begun>\nwhile not Path('go').exists(): pass")
     waiting = wire.python("x = 'ran'")
     last = wire.python("x")
     wire.cancel(waiting)

@@ -10,6 +10,7 @@ import pytest
 from tests.fakes.drive import eventually
 from tests.fakes.modules import Start, note, project_modules, write_modules
 from tests.fakes.runtimes import begin, call, details, runtime_on
+from tests.integration.native.processes import alive
 
 LOOP = """
 import os
@@ -118,7 +119,7 @@ async def test_a_call_can_be_stopped_while_a_module_runs_and_no_process_stays(
             running.scope.cancel()
             await running.ended.wait()
         assert time.monotonic() - asked < 9  # It did not take the 10 seconds that a module may.
-        await eventually(lambda: not process.is_running() or process.status() == psutil.STATUS_ZOMBIE)
+        await eventually(lambda: alive([process.pid]) == [])
         (folder / "loop.py").write_text("x = 1\n", encoding="utf-8")
         assert (await call(runtime, "x")).text == "1"
 

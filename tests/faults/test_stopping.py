@@ -37,7 +37,7 @@ async def test_a_cell_that_ignores_interrupts_costs_its_kernel_and_no_more_than_
         await call(runtime, "x = 1")
         began = time.monotonic()
         result = await call(runtime, code, timeout=1)
-        assert time.monotonic() - began < 1 + GRACE + 2
+        assert time.monotonic() - began < 1 + GRACE + 10  # 2, with five times slack.
         after = await call(runtime, "x + 1")
     assert details(result).outcome == "timeout"
     assert "begun" in result.text
@@ -66,8 +66,9 @@ async def test_a_timeout_in_a_top_level_await_keeps_the_kernel(
 async def test_the_call_comes_back_when_the_interrupted_cell_has_settled(plain_python: str, tmp_path: Path) -> None:
     code = "import time\ntry:\n    time.sleep(60)\nfinally:\n    time.sleep(0.5)\n    print('cleaned up')"
     async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "pass")
         result = await call(runtime, code, timeout=1)
-        after = await call(runtime, "print('next')", timeout=5)
+        after = await call(runtime, "print('next')")
     assert "cleaned up" in result.text
     assert kernel_of(result).state == "kept"
     assert after.text == "next"

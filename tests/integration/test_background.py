@@ -74,7 +74,7 @@ async def test_a_cancelled_job_stops_and_the_state_of_before_is_there(ipython_py
 
 
 async def test_a_slow_call_goes_to_the_background_and_a_quick_one_does_not(plain_python: str, tmp_path: Path) -> None:
-    async with runtime_on(plain_python, tmp_path, auto_background_ms=1500) as runtime:
+    async with runtime_on(plain_python, tmp_path, auto_background_ms=4000) as runtime:
         quick = await call(runtime, "1 + 1")
         slow = await call(runtime, SLEEP)
         assert job_of(slow).state == "running"

@@ -137,9 +137,9 @@ async def test_a_long_output_is_cut_and_kept_whole_as_an_artifact(plain_python: 
 async def test_a_timeout_ends_the_command_and_all_it_started(plain_python: str, tmp_path: Path) -> None:
     command = "setsid sleep 300 & a=$!; sleep 301 & echo pids $$ $a $!; wait; sleep 302"
     async with runtime_at(tmp_path, plain_python) as runtime:
-        result = await bash(runtime, command, timeout=1)
+        result = await bash(runtime, command, timeout=3)
         assert alive(pids_in(result.text)) == []
-    assert result.text.endswith("Command timed out after 1 seconds\nCommand exited with code 124")
+    assert result.text.endswith("Command timed out after 3 seconds\nCommand exited with code 124")
     found = details(result)
     assert (found.outcome, found.cancelled, found.cells[0].exit_code) == ("timeout", True, 124)
 
@@ -147,7 +147,7 @@ async def test_a_timeout_ends_the_command_and_all_it_started(plain_python: str, 
 async def test_a_command_that_ignores_interrupts_is_killed_after_the_grace(plain_python: str, tmp_path: Path) -> None:
     deaf = "trap '' INT TERM HUP; echo pids $$; while :; do sleep 1; done"
     async with runtime_at(tmp_path, plain_python) as runtime:
-        result = await bash(runtime, deaf, timeout=1)
+        result = await bash(runtime, deaf, timeout=3)
         assert alive(pids_in(result.text)) == []
     assert "It did not stop within 2 seconds of being interrupted, and was killed." in result.text
 
@@ -228,7 +228,8 @@ async def test_what_a_command_leaves_is_named_and_ends_with_the_runtime(plain_py
 
 async def test_what_the_shell_did_not_wait_for_may_still_say_its_last_words(plain_python: str, tmp_path: Path) -> None:
     async with runtime_at(tmp_path, plain_python) as runtime:
-        assert (await bash(runtime, "echo hi > >(tr h H)")).text == "Hi"
+        # It has a moment for it, which on a busy machine may pass before it has been run at all.
+        assert "Hi" in [(await bash(runtime, "echo hi > >(tr h H)")).text for _ in range(5)]
 
 
 async def test_commands_run_side_by_side(plain_python: str, tmp_path: Path) -> None:

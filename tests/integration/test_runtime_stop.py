@@ -8,7 +8,7 @@ import anyio
 import pytest
 
 from pisces.errors import InvalidCall
-from tests.fakes.drive import eventually
+from tests.fakes.drive import PATIENCE, eventually
 from tests.fakes.runtimes import Watcher, begin, call, details, kernel_of, runtime_on
 
 SLEEP = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
@@ -19,6 +19,7 @@ async def test_a_timeout_interrupts_the_cell_and_keeps_the_state(
     request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
 ) -> None:
     async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        await call(runtime, "pass")  # The time is for the cells, not for the start.
         result = await call(runtime, ["x = 1", SLEEP, "y = 2"], timeout=1)
         after = await call(runtime, "x, 'y' in globals()")
     found = details(result)
@@ -34,12 +35,10 @@ async def test_a_timeout_interrupts_the_cell_and_keeps_the_state(
 
 
 async def test_one_deadline_counts_for_all_cells_together(plain_python: str, tmp_path: Path) -> None:
-    began = time.monotonic()
     async with runtime_on(plain_python, tmp_path) as runtime:
         result = await call(runtime, ["import time", *["time.sleep(0.4)"] * 10], timeout=1)
     assert details(result).outcome == "timeout"
     assert [record.status for record in details(result).cells].count("complete") <= 3
-    assert time.monotonic() - began < 4
 
 
 @pytest.mark.parametrize(("asked", "given"), [(0, 1), (-5, 1), (0.001, 1), (9, 2)])
@@ -64,7 +63,7 @@ async def test_setting_the_event_interrupts_the_cell(ipython_python: str, tmp_pa
 
 async def test_a_cancelled_task_goes_on_cancelling_when_the_cell_has_settled(plain_python: str, tmp_path: Path) -> None:
     settled = tmp_path / "settled"
-    code = "import time\nprint('begun', flush=True)\ntry:\n    time.sleep(60)\nfinally:\n"
+    code = "import time\ntry:\n    print('begun', flush=True)\n    time.sleep(60)\nfinally:\n"
     code += f"    time.sleep(0.2)\n    open({str(settled)!r}, 'w').close()"
     async with runtime_on(plain_python, tmp_path) as runtime, anyio.create_task_group() as group:
         running = begin(group, runtime, code)
@@ -82,11 +81,11 @@ async def test_a_task_that_is_cancelled_twice_waits_for_its_cell_all_the_same(
     plain_python: str, tmp_path: Path
 ) -> None:
     settled, stopping = tmp_path / "settled", tmp_path / "stopping"
-    code = f"import time\ntry:\n    time.sleep(60)\nfinally:\n    open({str(stopping)!r}, 'w').close()\n"
+    code = "import time\ntry:\n    print('begun', flush=True)\n    time.sleep(60)\nfinally:\n"
+    code += f"    open({str(stopping)!r}, 'w').close()\n"
     code += f"    time.sleep(0.2)\n    open({str(settled)!r}, 'w').close()"
     async with runtime_on(plain_python, tmp_path) as runtime:
         watcher = Watcher()
-        code = "print('begun', flush=True)\n" + code
         calling = asyncio.ensure_future(runtime.python(code=code, on_update=watcher))
         await watcher.prints("begun")
         calling.cancel()
@@ -103,9 +102,14 @@ async def test_a_task_that_is_cancelled_twice_waits_for_its_cell_all_the_same(
 async def test_a_cell_that_had_to_be_killed_for_a_cancelled_task_is_told_by_the_next_call(
     plain_python: str, tmp_path: Path
 ) -> None:
-    deaf = (
-        "import time\nprint('begun', flush=True)\nwhile True:\n    try: time.sleep(60)\n    except BaseException: pass"
-    )
+    deaf = """
+import time
+while True:
+    try:
+        print('begun', flush=True)
+        time.sleep(60)
+    except BaseException: pass
+"""
     async with (
         runtime_on(plain_python, tmp_path, interrupt_grace=0.2) as runtime,
         anyio.create_task_group() as group,
@@ -136,14 +140,14 @@ async def test_a_call_is_heard_while_it_runs(plain_python: str, tmp_path: Path) 
 
 
 async def test_leaving_the_runtime_ends_a_running_call(plain_python: str, tmp_path: Path) -> None:
-    began = time.monotonic()
     async with anyio.create_task_group() as group:
         async with runtime_on(plain_python, tmp_path, interrupt_grace=1) as runtime:
             running = begin(group, runtime, SLEEP)
             await running.watcher.prints("begun")
+            left = time.monotonic()
         result = await running.finish()
     assert details(result).outcome == "interrupted"
-    assert time.monotonic() - began < 8
+    assert time.monotonic() - left < PATIENCE  # The cell would have gone on for a minute.
 
 
 async def test_an_error_of_the_callers_passes_through_the_runtime_as_it_is(plain_python: str, tmp_path: Path) -> None:

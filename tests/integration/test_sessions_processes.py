@@ -110,6 +110,7 @@ async def test_a_stopped_kernel_is_given_up_after_the_grace(plain_python: str, t
 
 async def test_a_flood_is_cut_stopped_and_kept(plain_python: str, tmp_path: Path) -> None:
     async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "pass")
         result = await call(runtime, "while True: print('x' * 1000)", timeout=1)
         assert (await call(runtime, "1 + 1")).text == "2"
     found = details(result)

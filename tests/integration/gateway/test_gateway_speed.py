@@ -186,7 +186,9 @@ kernel.iopub_thread.schedule(lambda: pathlib.Path({str(pid)!r}).write_text(str(o
 """)
     await eventually(lambda: pid.exists() and pid.read_text(encoding="ascii") != "")
     process = psutil.Process(int(pid.read_text(encoding="ascii")))
-    await stands_still(process)  # All that it published has left it: it is less than waits on the way.
+    # All that it published has left it: it is less than waits on the way. Neither works while it waits for the other.
+    for each in (process, psutil.Process(quick_gateway.pid), process):
+        await stands_still(each)
     process.kill()
     await eventually(lambda: state(quick_gateway, client.kernel) == "gone", within=2 * PATIENCE)
     heard: list[Message] = []

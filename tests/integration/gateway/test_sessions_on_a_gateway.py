@@ -147,7 +147,7 @@ async def test_a_gateway_that_is_away_when_the_time_is_up_costs_no_state(
         async with runtime_on(plain_python, tmp_path, environ=environ, interrupt_grace=0.5) as made:
             await call(made, "x = 41")
             async with anyio.create_task_group() as group:
-                running = begin(group, made, SLEEP, timeout=2)
+                running = begin(group, made, SLEEP, timeout=5)
                 await running.watcher.prints("ready")
                 proxy.refusing = True
                 await proxy.cut()

@@ -154,10 +154,10 @@ async def test_the_end_of_a_kernel_is_the_end_of_all_it_started(gateways: LocalG
 
 
 async def test_a_gateway_that_nobody_needs_ends_itself(gateways: LocalGateways) -> None:
-    gateways.backend = LocalBackend(paths=gateways.paths, idle=0.5)
+    gateways.backend = LocalBackend(paths=gateways.paths, idle=2.0)
     kernel = await gateways.start()
     record = gateways.record
-    assert await value(kernel, "__import__('time').sleep(1.0) or 1") == "1"
+    assert await value(kernel, "__import__('time').sleep(3.0) or 1") == "1"
     assert record.process.is_running
     await kernel.shutdown()
     await gone(record.pid, record.keeper.pid)

@@ -36,6 +36,11 @@ def child(**options):
 """
 
 
+def until(path: Path) -> str:
+    """Code that waits for a file."""
+    return f"while not os.path.exists({str(path)!r}): time.sleep(0.01)"
+
+
 @pytest.fixture
 async def limited(either_python: str, tmp_path: Path) -> AsyncIterator[Runtime]:
     """A runtime whose kernels may have 150 MiB."""
@@ -129,25 +134,40 @@ time.sleep(60)
 
 
 async def test_a_thread_that_uses_too_much_between_cells_ends_the_kernel_and_the_next_call_says_so(
-    plain: Runtime,
+    plain: Runtime, tmp_path: Path
 ) -> None:
-    await call(plain, FILL + "import os, threading; x = 41")
-    late = f"kept = []\nthreading.Timer(0.1, lambda: kept.append(fill({2 * LIMIT}))).start()\nprint(os.getpid())"
-    pid = int((await call(plain, late)).text)
+    await call(plain, FILL + "import os, threading, time; x = 41")
+    late = f"""
+kept = []
+def late():
+    {until(tmp_path / "go")}
+    kept.append(fill({2 * LIMIT}))
+threading.Thread(target=late).start()
+print(os.getpid())
+"""
+    process = psutil.Process(int((await call(plain, late)).text))
+    (tmp_path / "go").touch()
     # Nobody runs the host's event loop meanwhile: it is not needed.
-    psutil.Process(pid).wait(PATIENCE)
+    process.wait(PATIENCE)
     after = await call(plain, "x + 1")
     assert after.text.startswith(f"[State: restored] The kernel had ended since the last call: it {OVER}. ")
     assert "\n42\n" in after.text
 
 
-async def test_a_busy_host_does_not_keep_a_kernel_from_being_ended(plain: Runtime) -> None:
+async def test_a_busy_host_does_not_keep_a_kernel_from_being_ended(plain: Runtime, tmp_path: Path) -> None:
     async with anyio.create_task_group() as group:
         await call(plain, FILL + "import os, time; x = 41")
-        greedy = begin(group, plain, f"print(os.getpid(), flush=True)\nfilled = fill({2 * LIMIT})\ntime.sleep(60)")
-        pid = int((await greedy.watcher.prints("\n")).tail.split()[0])
+        code = f"""
+print(os.getpid(), flush=True)
+{until(tmp_path / "go")}
+filled = fill({2 * LIMIT})
+time.sleep(60)
+"""
+        greedy = begin(group, plain, code)
+        process = psutil.Process(int((await greedy.watcher.prints("\n")).tail.split()[0]))
+        (tmp_path / "go").touch()
         began = time.monotonic()
-        psutil.Process(pid).wait(PATIENCE)  # Blocks the event loop.
+        process.wait(PATIENCE)  # Blocks the event loop.
         assert time.monotonic() - began < PATIENCE / 2
         assert_ended_for_its_memory(await greedy.finish())
 

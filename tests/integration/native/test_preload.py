@@ -118,7 +118,7 @@ async def test_a_module_that_starts_a_thread_is_left_out_and_told(
 async def test_a_module_that_hangs_is_left_out_and_told(
     start: Start, module: Callable[[str, str], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(zygote, "_WARM_UP_CAP", 1.0)
+    monkeypatch.setattr(zygote, "_WARM_UP_CAP", 5.0)
     module("hanging", "import time\ntime.sleep(300)")
     kernel = await start("hanging")
     ran = await ok(kernel, "x = 1")

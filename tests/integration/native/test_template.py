@@ -38,7 +38,7 @@ async def test_another_copy_is_made_when_the_one_ahead_is_killed(start: StartKer
     kernel = await pid_of(await start())
     template, ahead = await asleep_beside(kernel)
     ahead.kill()
-    await eventually(lambda: not ahead.is_running() or ahead.status() == psutil.STATUS_ZOMBIE)
+    await eventually(lambda: not ahead.is_running())  # Until it is collected: a zombie would be counted as a copy.
     remaining = await asleep_beside(kernel)
     assert template in remaining
     assert ahead not in remaining

@@ -123,8 +123,16 @@ kernel.session.send(kernel.iopub_socket, 'display_data', bundle, kernel.get_pare
 
 
 async def test_output_that_nobody_takes_does_not_keep_the_loop_busy(
-    start: Start, monkeypatch: pytest.MonkeyPatch
+    start: Start, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
+    go = tmp_path / "go"
+    code = f"""
+import os, threading, time
+def later():
+    while not os.path.exists({str(go)!r}): time.sleep(0.01)
+    print('later')
+threading.Thread(target=later).start()
+"""
     looks = 0
     look = Channels._on_readable
 
@@ -135,10 +143,11 @@ async def test_output_that_nobody_takes_does_not_keep_the_loop_busy(
 
     monkeypatch.setattr(Channels, "_on_readable", counted)
     client = await start()
-    await client.run("import threading; threading.Timer(0.05, print, ['later']).start()")
+    await client.run(code)
     while client.transport.receive_nowait() is not None:
         pass
     looks = 0
+    go.touch()
     await eventually(lambda: looks > 0)
     for _ in range(200):
         await anyio.lowlevel.checkpoint()

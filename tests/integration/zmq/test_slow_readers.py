@@ -55,7 +55,7 @@ import pathlib, threading
 def talk():
     for number in range(100): print(number, flush=True)
     pathlib.Path({str(talked)!r}).touch()
-    for number in range(5_000): print('x' * 1000, flush=True)
+    for number in range(2_000): print('x' * 1000, flush=True)
 threading.Thread(target=talk).start()
 """
     process = psutil.Process(int(await value(kernel, "__import__('os').getpid()")))

@@ -202,7 +202,7 @@ async def test_a_listener_that_never_returns_does_not_hold_the_call(tmp_path: Pa
     async with scripted_runtime(backend, tmp_path, interrupt_grace=0.2) as runtime:
         result = await call(runtime, "stuck", timeout=1, on_update=never)
     assert details(result).outcome == "timeout"
-    assert anyio.current_time() - began < 1 + 0.2 + 2
+    assert anyio.current_time() - began < 1 + 0.2 + 10
 
 
 async def test_the_call_goes_on_after_a_listener_that_takes_its_time(tmp_path: Path) -> None:

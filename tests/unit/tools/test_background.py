@@ -113,7 +113,7 @@ async def test_the_deadline_of_a_job_ends_it(tmp_path: Path) -> None:
 async def test_a_call_that_takes_long_becomes_a_job_by_itself(tmp_path: Path) -> None:
     go = anyio.Event()
     script: Script = {"slow": [say("begun"), WaitFor(go), say("done")], "quick": [say("quick")]}
-    async with scripted_runtime(script, tmp_path, auto_background_ms=50) as runtime:
+    async with scripted_runtime(script, tmp_path, auto_background_ms=1000) as runtime:
         quick = await call(runtime, "quick")
         slow = await call(runtime, "slow")
         go.set()
@@ -152,7 +152,7 @@ async def test_an_abort_does_not_become_a_job_while_the_cell_settles(tmp_path: P
     abort = anyio.Event()
     script: Script = {"deaf": [say("begun"), Hang()]}
     async with (
-        scripted_runtime(script, tmp_path, auto_background_ms=300, interrupt_grace=1) as runtime,
+        scripted_runtime(script, tmp_path, auto_background_ms=1000, interrupt_grace=3) as runtime,
         anyio.create_task_group() as group,
     ):
         started = begin(group, runtime, "deaf", abort=abort)
@@ -187,7 +187,7 @@ async def test_neither_abort_nor_listener_of_a_caller_that_left_reaches_the_job(
         await anyio.sleep_forever()
 
     script: Script = {"slow": [say("begun"), WaitFor(go), say("done")]}
-    async with scripted_runtime(script, tmp_path, auto_background_ms=50) as runtime:
+    async with scripted_runtime(script, tmp_path, auto_background_ms=500) as runtime:
         result = await call(runtime, "slow", on_update=stuck, on_output=stuck, abort=abort)
         known = len(heard)
         abort.set()

@@ -25,8 +25,8 @@ _REPLY_CAP = 1.0
 """How long the reply to an interrupted request is waited for, once the kernel is idle."""
 _IDLE_CAP = 1.0
 """A kernel that drops messages may have dropped that it is idle: after so long without a word it is asked."""
-_SILENCE = 0.05
-"""A kernel that says no more for so long has said all of a cell."""
+_SILENCE = 0.15
+"""A kernel that says no more for so long has said all of a cell. A busy machine may take 50 ms."""
 _LATE_CAP = 1.0
 """For so long, after it was idle, what it says is still the cell's: one may have timers that never end."""
 _PROMPTS = 3

@@ -210,15 +210,16 @@ def test_what_stays_in_the_background_does_not_hold_the_command_up(tmp_path: Pat
     result = run("(while [ ! -e go ]; do sleep 0.01; done; seq 1 100000; echo end > done) & echo $! > pid; echo begun")
     assert (result.code, result.stdout) == (0, "begun\n")
     pid = int((tmp_path / "pid").read_text(encoding="ascii"))
-    assert alive([pid]) == [pid]
+    process = psutil.Process(pid)
     (tmp_path / "go").touch()
     # It writes ten times as much as a pipe holds, and comes to its end: somebody reads it.
-    psutil.Process(pid).wait(30)
+    process.wait(30)
     assert (tmp_path / "done").read_text(encoding="ascii") == "end\n"
 
 
 def test_what_the_shell_did_not_wait_for_may_still_say_its_last_words() -> None:
-    assert run("echo hi > >(tr h H)").stdout == "Hi\n"
+    # It has a moment for it, which on a busy machine may pass before it has been run at all.
+    assert "Hi\n" in (run("echo hi > >(tr h H)").stdout for _ in range(5))
 
 
 def test_a_timeout_raises_with_what_was_written(events: list[dict[str, Any]]) -> None:

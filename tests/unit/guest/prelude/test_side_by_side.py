@@ -83,16 +83,26 @@ def test_what_cannot_be_called_is_refused_before_anything_runs() -> None:
 
 def test_an_interrupt_takes_back_what_has_not_begun() -> None:
     begun: list[int] = []
-    let_go = threading.Event()
+    came, let_go = threading.Event(), threading.Event()
+
+    def raise_once(*_: object) -> None:
+        if not came.is_set():
+            came.set()
+            raise KeyboardInterrupt
 
     def call(n: int) -> None:
         begun.append(n)
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)  # The thread that waits gets it.
+        while not came.wait(0.05):  # One that comes in the moment before the thread waits is not seen by it.
+            signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
         let_go.wait(PATIENCE)
 
-    with pytest.raises(KeyboardInterrupt):
-        parallel([partial(call, n) for n in range(10)], limit=1)
-    let_go.set()
+    usual = signal.signal(signal.SIGINT, raise_once)
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            parallel([partial(call, n) for n in range(10)], limit=1)
+    finally:
+        let_go.set()
+        signal.signal(signal.SIGINT, usual)
     assert begun == [0]
 
 
