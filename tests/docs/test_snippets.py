@@ -30,7 +30,7 @@ PARTS = ("scripted_model.py",)
 """What examples are made with that are no programs by themselves."""
 EXAMPLES = [path for path in sorted((ROOT / "examples").glob("*.py")) if path.name not in {*AGENTS, *PARTS}]
 KEYS = ("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN", "ANTHROPIC_BASE_URL", "OPENAI_API_KEY", "OPENAI_BASE_URL")
-SECONDS = 60
+SECONDS = 120
 BETWEEN = "\x1e\n"
 LINK = re.compile(r"\]\((?!\w+:)(?P<target>[^)#\s]+)(?:#[^)]*)?\)")
 

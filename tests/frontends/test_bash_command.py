@@ -46,9 +46,9 @@ def test_the_folder_is_the_one_that_was_given(pisces: Command, tmp_path: Path) -
 
 
 def test_a_timeout_exits_with_124(pisces: Command) -> None:
-    done = pisces("bash", "--timeout", "1", "-c", "echo begun; sleep 60")
+    done = pisces("bash", "--timeout", "4", "-c", "echo begun; sleep 60")
     assert (done.stdout, done.returncode) == ("begun\n", 124)
-    assert done.stderr == "Command timed out after 1 seconds\nCommand exited with code 124\n"
+    assert done.stderr == "Command timed out after 4 seconds\nCommand exited with code 124\n"
 
 
 def test_what_stays_in_the_background_ends_with_the_command(pisces: Command) -> None:

@@ -106,8 +106,7 @@ def test_a_command_that_is_stopped_takes_its_status_away_and_draws_none_in_the_b
     window.type("fg", "Enter")
     window.until(lambda lines: is_status(lines[-1]))
     window.resize(40, 15)
-    window.until(lambda lines: is_status(lines[-1]) and len(lines[-1]) < 40)
-    assert sum(map(is_status, window.lines)) == 1
+    window.until(lambda lines: is_status(lines[-1]) and len(lines[-1]) < 40 and sum(map(is_status, lines)) == 1)
     (tmp_path / "end").touch()
     window.until(lambda lines: lines[-1] == ">")
     assert window.lines[-2].startswith("✓ [2/2] Second")

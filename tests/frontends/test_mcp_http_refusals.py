@@ -15,6 +15,7 @@ from anyio.abc import SocketStream
 from pisces.mcp.http import requests as http_requests
 from pisces.mcp.http import server as http_server
 from pisces.mcp.http.guard import LARGEST_BODY
+from tests.fakes.drive import PATIENCE
 from tests.fakes.mcp_http import TOKEN, Site, exchange, modern_body, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on
 
@@ -47,7 +48,7 @@ FORGERIES: dict[str, tuple[str, dict[str, str | None], int]] = {
 async def test_a_forged_request_runs_nothing(which: str, plain_python: str, tmp_path: Path) -> None:
     query, changes, answer = FORGERIES[which]
     runtime = runtime_on(plain_python, tmp_path)
-    async with serving(runtime) as site, httpx2.AsyncClient() as http:
+    async with serving(runtime) as site, httpx2.AsyncClient(timeout=PATIENCE) as http:
         headers = {name: value.replace("PORT", str(site.port)) for name, value in forged(site, **changes).items()}
         response = await http.post(site.url + query, headers=headers, content=modern_cell("1 + 1"))
         assert response.status_code == answer
@@ -70,7 +71,7 @@ async def site(plain_python: str, tmp_path: Path) -> AsyncIterator[Site]:
 
 async def test_a_browser_that_asks_beforehand_is_allowed_nothing(site: Site) -> None:
     asked = {"origin": "http://localhost:3000", "access-control-request-method": "POST"}
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
         for headers in (asked, {**asked, "origin": f"http://127.0.0.1:{site.port}"}, {**asked, **site.headers()}):
             response = await http.options(site.url, headers=headers)
             assert response.status_code in {401, 403, 405}
@@ -114,7 +115,7 @@ async def test_a_body_that_does_not_say_how_large_it_is_is_bounded_too(
             yield b"x" * 1000
         yield b'"}'
 
-    async with httpx2.AsyncClient() as http:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
         response = await http.post(site.url, headers=site.headers(), content=pieces())
     assert response.status_code == 413
 
@@ -122,7 +123,7 @@ async def test_a_body_that_does_not_say_how_large_it_is_is_bounded_too(
 async def test_a_request_as_large_as_may_be_is_taken(site: Site) -> None:
     body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "x"}).encode()
     padded = body + b" " * (LARGEST_BODY - len(body))
-    async with httpx2.AsyncClient(timeout=30) as http:
+    async with httpx2.AsyncClient(timeout=PATIENCE) as http:
         response = await http.post(site.url, headers=site.headers(), content=padded)
     assert response.status_code == 400
     assert "session ID" in response.json()["error"]["message"]

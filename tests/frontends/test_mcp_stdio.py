@@ -137,7 +137,7 @@ def test_a_python_that_cannot_be_had_is_told_with_the_call_and_used_once_it_is_t
 def test_a_silent_cell_is_told_of_all_the_time_with_its_last_lines_to_whoever_asked(
     pisces: Command, tmp_path: Path, era: Era
 ) -> None:
-    waits = "import os\nfor n in range(9): print(n)\nwhile not os.path.exists('go'): pass"
+    waits = "import os, time\nfor n in range(9): print(n)\nwhile not os.path.exists('go'): time.sleep(0.01)"
     with wired(pisces, "--cwd", str(tmp_path), era=era) as wire:
         number = wire.python(waits, meta={"progressToken": "mine"})
         unasked = wire.python("1")

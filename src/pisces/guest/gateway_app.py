@@ -145,8 +145,7 @@ def _configuration(order: dict[str, Any]) -> Config:
                 "cull_interval": 60,
                 "cull_connected": False,
             },
-            # Half of it is for functions that are registered for the end, before a signal ends the kernel.
-            "Kernel": {"shutdown_wait_time": 3.0},
+            "Kernel": {"shutdown_wait_time": 3.0},  # Half of it is for functions that are registered for the end.
             "AsyncIOLoopKernelRestarter": {"restart_limit": 0, "time_to_dead": 1.0},
             "ZMQChannelsWebsocketConnection": {"limit_rate": False},
         }

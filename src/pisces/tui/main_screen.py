@@ -168,10 +168,10 @@ class MainScreen(Screen[None]):
     async def _run(self, typed: Typed, *, background: bool) -> None:
         with nullcontext() if background else self.desk.counted():
             await self._begun.wait()
-            if typed.kind == "shell":
-                await self.desk.run_shell(typed.text)
-            else:
-                await self.desk.run(typed.text, background=background)
+        if typed.kind == "shell":
+            await self.desk.run_shell(typed.text)
+        else:
+            await self.desk.run(typed.text, background=background)
 
     # What is asked and told --------------------------------------------------------------------------------------
 

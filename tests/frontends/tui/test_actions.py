@@ -5,11 +5,13 @@ import io
 import json
 from pathlib import Path
 
+import anyio
 import pytest
 from PIL import Image as Pictures
 from textual.widgets import OptionList
 
 from pisces.render.blocks import Image
+from pisces.tui.desk.desk import Desk
 from pisces.tui.history.history import History
 from pisces.tui.main_screen import MainScreen
 from pisces.tui.notebook.screen import NotebookScreen
@@ -140,7 +142,7 @@ async def test_a_session_of_the_past_can_be_read_and_exported_but_not_run(ui_hom
     assert closed.returncode == 0, closed.stderr
     async with screen(ui_home, session="first") as seen:
         await seen.pilot.press("f4")
-        await seen.until("past")
+        await seen.until("Go to the session")
         await seen.type("gone")
         await seen.pilot.press("enter")
         await seen.until("once upon a time")
@@ -179,6 +181,23 @@ async def test_esc_closes_what_is_open_before_it_stops_a_cell(ui_home: Path) -> 
         assert main(seen).desk.busy
         await seen.pilot.press("escape")
         await seen.until("KeyboardInterrupt")
+
+
+async def test_leaving_right_after_a_cell_has_ended_is_not_asked_about(
+    ui_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    reading = anyio.Event()
+
+    async def read_for_ever(*_: object) -> None:
+        reading.set()
+        await anyio.sleep_forever()
+
+    monkeypatch.setattr(Desk, "_read_on", read_for_ever)
+    async with screen(ui_home) as seen:
+        await seen.run("6 * 7")
+        await seen.until(reading.is_set)
+        await seen.pilot.press("ctrl+q")
+        await seen.until(lambda: not seen.app.is_running)
 
 
 async def test_leaving_while_a_cell_runs_is_asked_about(ui_home: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -152,14 +152,14 @@ async def test_a_running_cell_shows_its_time_and_an_interrupt_ends_it(ui_home: P
         await seen.until("2 s")
         await seen.app.desk.interrupt()
         await seen.until("interrupted")
-        assert not seen.app.desk.busy
+        await seen.until(lambda: not seen.app.desk.busy)
 
 
 async def test_several_cells_are_sent_and_run_in_order(ui_home: Path) -> None:
     async with screen(ui_home) as seen:
         await seen.run("import time; time.sleep(0.5); print('slow')")
         await seen.run("print('behind it')")
-        await seen.until("behind it")
-        items = [item for item in seen.app.desk.timeline.items if isinstance(item, CellItem)]
+        await seen.until("\n   behind it")
         await seen.until(lambda: not seen.app.desk.busy)
+        items = [item for item in seen.app.desk.timeline.items if isinstance(item, CellItem)]
         assert [item.own for item in items] == [True, True]

@@ -7,6 +7,7 @@ import nbformat
 import pytest
 from rich.cells import cell_len
 
+from tests.fakes.hosts import files
 from tests.fakes.tmux import Tmux, pisces_in_tmux
 
 READY = "Enter runs"
@@ -18,6 +19,7 @@ def test_a_cell_is_typed_and_seen_and_the_terminal_is_left_as_it_was(ui_home: Pa
         terminal.until(READY)
         terminal.run("print(6 * 7)")
         terminal.until("42")
+        terminal.until("idle")
         terminal.keys("C-q")
         terminal.until("ended with 0")
         assert not terminal.shows_other_screen
@@ -31,6 +33,7 @@ def test_the_screen_is_as_large_as_its_terminal_whatever_the_environment_says(ui
         assert any(cell_len(line.rstrip()) == 100 for line in terminal.lines)
         terminal.resize(60, 15)
         terminal.until(lambda: any(line.startswith("╰") and len(line.rstrip()) == 60 for line in terminal.lines))
+        terminal.until(lambda: files().record())  # The host that is started ahead of the first cell can be ended now.
 
 
 @pytest.mark.heavy

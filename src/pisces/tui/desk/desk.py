@@ -7,7 +7,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, Final
 
@@ -153,7 +153,11 @@ class Desk:
         params |= {name: True for name, wanted in (("background", background), ("reset", reset)) if wanted}
         timeline, live = self.timeline, LiveText()
         expected = timeline.expect(code, live)
-        result = await self._carry_out(OwnRun(timeline, self.link.begin("python", params, on_told=live.hear), live))
+        own = OwnRun(timeline, self.link.begin("python", params, on_told=live.hear), live)
+        with (
+            nullcontext() if background else self.counted()
+        ):  # Until it has ended: what is read of it then can be left.
+            result = await self._carry_out(own)
         self._look_at = 0.0
         await self._read_on(timeline)
         timeline.expect_no_more(expected)
@@ -172,7 +176,8 @@ class Desk:
         self.changed()
         params = {"command": command, "cwd": self.options.cwd, "timeout": _LONGEST_COMMAND}
         call = self.link.begin("bash", params, on_told=live.hear)
-        result = await self._carry_out(OwnRun(timeline, call, live, is_shell=True))
+        with self.counted():
+            result = await self._carry_out(OwnRun(timeline, call, live, is_shell=True))
         from pisces.tools.base import error_result
 
         item.view = finished_command(item.view, result or error_result("The command could not be run."))

@@ -176,6 +176,8 @@ class RunningCall:
 
     def _run(self) -> ToolResult:
         while True:
+            if self._abandoned:
+                raise PiscesError("Nobody waits for this call any more.")  # No host is started for nobody.
             client = self._client = have_host(self._environ)
             if self._abandoned:
                 client.hang_up()

@@ -123,7 +123,7 @@ def test_empty_lines_end_whatever_has_no_bracket_string_or_head_open(text: str) 
 @pytest.mark.parametrize("piece", ["(", "'", '"""', "\\", " ", "\n", "x = 1\n", "a[b] ", "%", "#", "x, "])
 def test_a_long_text_of_anything_is_judged_at_once(piece: str) -> None:
     text = (piece * 100_000)[:100_000]
-    began = time.perf_counter()
+    began = time.process_time()
     is_whole(text)
     next_indent(text)
-    assert time.perf_counter() - began < 2.5
+    assert time.process_time() - began < 2.5
