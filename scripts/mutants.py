@@ -129,7 +129,7 @@ def apply(tree: Path, patch: Path) -> "subprocess.CompletedProcess[str]":
 def run_tests(tree: Path, mutant: Mutant, timeout: float) -> tuple[int | None, str]:
     """Run the mutant's tests in the copy; the exit code of pytest, None when time ran out, and what it printed."""
     environment = {**os.environ, "PYTHONPATH": str(tree / "src"), "PISCES_TEST_ENVS": str(ENVIRONMENTS)}
-    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", *mutant.tests]
+    command = [sys.executable, "-m", "pytest", "-q", "-x", "-p", "no:cacheprovider", "-m", "", *mutant.tests]
     with subprocess.Popen(
         command,
         cwd=tree,

@@ -50,8 +50,11 @@ def pytest_addoption(parser: pytest.Parser) -> None:
     group.addoption("--soak-seconds", type=float, default=10.0, help="how long each test marked soak goes on")
 
 
-HEAVY_PARAMETERS = {"gateway-jupyter-server", "gateway-enterprise", "jupyter_server", "enterprise_gateway"}
-"""Of what runs against several servers, `make test` takes one, Kernel Gateway; `make test-heavy` takes the others."""
+HEAVY_PARAMETERS = {
+    "gateway-kernel-gateway", "gateway-jupyter-server", "gateway-enterprise", "jupyter_server", "enterprise_gateway"
+}  # fmt: skip
+"""Of what runs against several servers, `make test` takes one: the shared gateway, else a Kernel Gateway.
+`make test-heavy` takes the others."""
 
 
 @pytest.hookimpl(tryfirst=True)

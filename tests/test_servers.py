@@ -64,6 +64,7 @@ def test_a_server_starts_and_ends_kernels(server: Server) -> None:
     assert not is_alive(process)
 
 
+@pytest.mark.heavy
 def test_a_kernel_that_is_left_on_a_server_is_found(own: Server) -> None:
     leftovers = Leftovers()
     start_kernel(own)
@@ -73,6 +74,7 @@ def test_a_kernel_that_is_left_on_a_server_is_found(own: Server) -> None:
     assert [int(line.split()[0]) for line in found] == [process.pid]
 
 
+@pytest.mark.heavy
 @pytest.mark.processes
 def test_a_kernel_whose_server_was_killed_is_ended_all_the_same(jupyter_python: str, tmp_path: Path) -> None:
     with serving(KERNEL_GATEWAY, jupyter_python, tmp_path) as server:

@@ -40,7 +40,7 @@ async def test_an_interrupt_before_the_cell_began_is_not_lost(kernel: Kernel) ->
 
 
 async def test_an_interrupt_right_at_the_start_is_not_lost(kernel: Kernel) -> None:
-    for _ in range(20):
+    for _ in range(20 if kernel.backend == "native" else 5):
         running = await begin(kernel, cells.SLEEP)
         await running.started()
         assert (await stop(kernel, running)).done.status == "interrupted"

@@ -68,6 +68,7 @@ def test_a_snippet_does_what_its_page_says(snippet: Snippet, folder: Path) -> No
     check(snippet, folder)
 
 
+@pytest.mark.heavy
 @pytest.mark.parametrize("snippet", [snippet for snippet in SNIPPETS if snippet.jupyter], ids=str)
 def test_a_snippet_about_jupyter_does_what_its_page_says(snippet: Snippet, jupyter_folder: Path) -> None:
     check(snippet, jupyter_folder)

@@ -135,6 +135,7 @@ def test_nonsense_from_one_client_does_not_touch_the_others(pisces: Command) -> 
     assert pisces("run", "--session", "s", "-c", "x + 1").stdout == "42\n"
 
 
+@pytest.mark.heavy
 def test_a_host_that_does_not_answer_is_told_and_can_be_killed(pisces: Command) -> None:
     pisces("run", "--session", "s", "-c", "1")
     host = psutil.Process(record().pid)

@@ -29,6 +29,7 @@ def wire(request: pytest.FixtureRequest, plain_python: str, tmp_path: Path) -> I
         assert wire.wait() == 0, wire.errors
 
 
+@pytest.mark.heavy
 async def test_each_of_2000_calls_at_once_is_answered_once(wire: Wire, tmp_path: Path) -> None:
     held = wire.python("import os\nopen('begun', 'w').close()\nwhile not os.path.exists('go'): pass", number="held")
     await eventually((tmp_path / "begun").exists)

@@ -127,6 +127,7 @@ def test_doctor_says_what_is_missing_and_that_native_kernels_need_none(pisces: C
     assert (code, found["status"], found["blocks"]) == (1, "problem", True)
 
 
+@pytest.mark.heavy
 def test_doctor_tells_a_gateway_that_runs_from_one_that_ended_hangs_or_has_a_broken_record(jupyter: Command) -> None:
     code, found = finding(jupyter)
     assert (code, found["status"]) == (0, "ok")

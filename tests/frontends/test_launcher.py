@@ -251,6 +251,7 @@ def test_no_python_at_all_is_said_with_what_to_install(tmp_path: Path) -> None:
     assert "apt install python3 python3-venv" in done.stderr
 
 
+@pytest.mark.heavy
 def test_a_newer_python_is_found_behind_an_old_one(tmp_path: Path) -> None:
     path = tool_path(tmp_path, python3="exit 1", **{"python3.12": f'exec "{sys.executable}" "$@"'})
     done = launch(copy_launcher(tmp_path), PATH=path, PISCES_PYTHON="")

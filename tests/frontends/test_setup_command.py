@@ -3,9 +3,12 @@
 import signal
 from pathlib import Path
 
+import pytest
+
 from tests.frontends.command import PATIENCE, Command
 
 
+@pytest.mark.heavy
 def test_the_environment_is_made_and_used(pisces: Command, own_home: Path, tmp_path: Path) -> None:
     done = pisces("setup", "python", "--packages", "")
     python = own_home / ".pisces" / "python-env" / "bin" / "python"

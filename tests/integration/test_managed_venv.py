@@ -66,6 +66,7 @@ def refuse_like_a_system_python(folder: Path) -> None:
         (folder / name).chmod(0o755)
 
 
+@pytest.mark.heavy
 async def test_it_is_made_with_its_packages_and_then_only_completed(
     tmp_path: Path, paths: Paths, environ: dict[str, str]
 ) -> None:

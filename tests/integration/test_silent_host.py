@@ -93,6 +93,7 @@ def test_a_command_about_sessions_says_that_it_may_have_been_done(monkeypatch: p
     assert "pisces host stop --force" in silent.value.hint
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("pisces")
 def test_a_call_that_takes_longer_in_a_host_that_lives_is_waited_for() -> None:
     deaf = call(DEAF, timeout=1)
@@ -117,6 +118,7 @@ def test_a_notebook_whose_time_only_the_host_knows_is_waited_for_while_the_host_
     assert result["details"]["outcome"] == "ok"
 
 
+@pytest.mark.heavy
 @pytest.mark.usefixtures("pisces")
 def test_a_host_that_lives_and_never_answers_is_given_up_at_last(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(client_module, "_MOST_ON_TOP", 1.0)

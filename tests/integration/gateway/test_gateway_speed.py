@@ -18,7 +18,7 @@ from pisces.kernels.jupyter.message import Message, MessageMaker
 from tests.fakes.drive import PATIENCE, begin, eventually, plain_environment, stands_still, value
 from tests.fakes.servers import KERNEL_GATEWAY, Server, ask, serving
 
-pytestmark = pytest.mark.anyio
+pytestmark = [pytest.mark.anyio, pytest.mark.heavy]
 
 SPEED = Path(__file__).parents[3] / "src/pisces/guest/gateway_speed.py"
 APP = "--KernelGatewayApp"

@@ -111,6 +111,7 @@ async def test_a_cell_that_kills_its_kernel_runs_once(runtime: Runtime, tmp_path
     assert (await call(runtime, "1 + 1")).text == "2"
 
 
+@pytest.mark.heavy
 async def test_a_kernel_that_is_busy_with_what_a_cell_left_holds_up_no_call(runtime: Runtime, tmp_path: Path) -> None:
     flag = tmp_path / "flag"
     later = f"def busy(): open({str(flag)!r}, 'w').close(); time.sleep(12)"
