@@ -13,6 +13,8 @@ from tests.fakes.runtimes import call, details, kernel_of, runtime_on
 from tests.fakes.servers import Server
 from tests.frontends.command import Command
 
+pytestmark = pytest.mark.heavy
+
 
 async def test_a_kernelspec_and_an_interpreter_are_sessions_of_their_own(
     jupyter_python: str, plain_python: str, tmp_path: Path

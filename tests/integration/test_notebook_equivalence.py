@@ -17,6 +17,8 @@ from tests.fakes.notebook_peers import TERMINAL, Notebook, PeerRun, problems, ru
 from tests.fakes.runtimes import call, runtime_on
 from tests.notebook_corpus import FOLDER, corpus, corpus_id, notebooks_interpreter
 
+pytestmark = pytest.mark.heavy
+
 NBCLIENT, PAPERMILL, NBCONVERT = "nbclient/tests/files", "papermill/papermill/tests/notebooks", "nbconvert/tests"
 PEER_ONLY = f"{NBCLIENT}/update-display-id.ipynb"
 """It sends messages through ipykernel itself, which our own kernel has not."""

@@ -12,6 +12,8 @@ from pisces.kernels.zmq.backend import ZmqBackend
 from tests.fakes.drive import PATIENCE, begin, eventually, ok, stands_still, stop, value
 from tests.integration.zmq.conftest import MakeSpec
 
+pytestmark = pytest.mark.heavy
+
 LINES = 300_000
 FLOOD = f"x = 41\nfor number in range({LINES}): print(number, 'x' * 1000)"
 """300 MB."""
