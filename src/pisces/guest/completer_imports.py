@@ -9,16 +9,24 @@ import sys
 from importlib.machinery import PathFinder
 from types import ModuleType
 
+from .cursor_place import place_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _IMPORT = re.compile(r"[ \t]*import[ \t]+(?:[\w.]+(?:[ \t]+as[ \t]+\w+)?[ \t]*,[ \t]*)*([\w.]*)\Z")
 _FROM = re.compile(r"[ \t]*from[ \t]+([\w.]*)\Z")
-_NAMES = re.compile(r"[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?(?:[\w\s]+,\s*)*(\w*)\Z")
+_NAMES = re.compile(r"[ \t]*from[ \t]+([\w.]+)[ \t]+import[ \t]+\(?(?:\s*\w[\w\s]*,)*\s*(\w*)\Z")
 
 _found: dict[tuple[str, float], list[str]] = {}
 """The modules in a folder, by its path and when it was last changed."""
+
+
+def at_the_end_of(before: str) -> tuple[list[str], str] | None:
+    """What could be imported at the end of some source, as `matching` tells it for a line."""
+    place = place_of(before)
+    return None if place.in_comment or place.string >= 0 else matching(before[place.line :])
 
 
 def matching(line: str) -> tuple[list[str], str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import builtins
 import inspect
-from types import FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
+from types import BuiltinFunctionType, FunctionType, GetSetDescriptorType, MemberDescriptorType, MethodType, ModuleType
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 UNKNOWN = object()
 """What would have to be computed, or is not there."""
+_TELL_THEMSELVES = (type, FunctionType, MethodType, BuiltinFunctionType)
 _BY_NAME = (inspect.Parameter.POSITIONAL_OR_KEYWORD, inspect.Parameter.KEYWORD_ONLY)
 
 
@@ -56,6 +57,11 @@ def attribute_names(value: Any) -> list[str]:
 
 def keyword_names(function: Any) -> list[str]:
     """What can be given to a function or a class by name, each with its `=`; nothing where that is not known."""
+    if not issubclass(type(function), _TELL_THEMSELVES):
+        called = inspect.getattr_static(type(function), "__call__", None)
+        if type(called) is not FunctionType:
+            return []
+        function = MethodType(called, function)  # To ask the value itself would run a `__getattr__` of the user's.
     try:
         parameters = inspect.signature(function).parameters.values()
     except (TypeError, ValueError):

@@ -59,10 +59,13 @@ def _limited(guard: InterruptGuard) -> Iterator[None]:
         if not over and not guard.holds(frame):
             raise _TimeIsUp
 
-    signal.signal(signal.SIGALRM, on_alarm)
     began = time.monotonic()
-    left, interval = signal.setitimer(signal.ITIMER_REAL, _SECONDS, _AGAIN)
+    left, interval = signal.setitimer(
+        signal.ITIMER_REAL, 0
+    )  # Theirs first: no alarm of theirs may come to our handler.
     try:
+        signal.signal(signal.SIGALRM, on_alarm)
+        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _AGAIN)
         yield
     finally:
         over = True

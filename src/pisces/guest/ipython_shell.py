@@ -111,6 +111,9 @@ class IPythonShell:
             displayhook_class=_ResultHook,
             display_pub_class=_Publisher,
         )
+        # These import what is to be completed: a library in C that is cut off in the middle of it is broken for good.
+        for importing in ("import", "from", "%aimport"):
+            shell.Completer.custom_completers.strs.pop(importing, None)
         self._shell = shell
         self.namespace: dict[str, Any] = shell.user_ns
         self.execution_count = 0
@@ -137,9 +140,15 @@ class IPythonShell:
         self._shell.history_manager.input_hist_raw += [""] * execution_count
 
     def complete(self, code: str, cursor: int) -> tuple[list[str], int, int]:
-        """What IPython's own completer says; see `shell_contract.Shell`."""
+        """What IPython's own completer says, but of modules; see `shell_contract.Shell`."""
         from IPython.core.completer import provisionalcompleter, rectify_completions
 
+        from . import completer_imports
+
+        modules = completer_imports.at_the_end_of(code[:cursor])
+        if modules is not None:
+            names, begun = modules
+            return names, cursor - len(begun), cursor
         with provisionalcompleter():
             found = list(rectify_completions(code, self._shell.Completer.completions(code, cursor)))
         if not found:
