@@ -114,14 +114,14 @@ def _scaled(raw: bytes, info: ImageInfo, most: int) -> ImageBlock:
     try:
         with Image.open(io.BytesIO(raw), formats=("PNG", "JPEG")) as opened:
             opened.draft(None, (MAX_SIDE, MAX_SIDE))  # lets JPEG be decoded at a fraction of its size
-            picture = _plain_mode(ImageOps.exif_transpose(opened))
+            picture = plain_mode(ImageOps.exif_transpose(opened))
     except (OSError, SyntaxError, ValueError, TypeError, LookupError, EOFError, MemoryError, struct.error, zlib.error,
             Image.DecompressionBombError) as error:  # fmt: skip
         raise BrokenImage(f"it cannot be decoded ({error})") from None
     return _fitted(picture, info.mime_type, most)
 
 
-def _plain_mode(picture: "Image") -> "Image":
+def plain_mode(picture: "Image") -> "Image":
     """The picture in a mode that can be scaled and saved as PNG and JPEG."""
     if picture.mode in {"L", "LA", "RGB", "RGBA"}:
         return picture

@@ -51,9 +51,14 @@ class Formatted(msgspec.Struct, frozen=True):
     plain: str = ""
     """The same as its maker would write it, in fewer columns; empty where there is no such text."""
 
+    @property
+    def unformatted(self) -> str:
+        """What to show where the tables in it cannot be laid out."""
+        return self.plain or self.text
+
     def fits(self, width: int) -> bool:
-        """Whether the tables in it can be read in so many columns. Where nothing else is there they have to."""
-        return not self.plain or all(len(line) <= width for line in self.text.split("\n") if line.startswith("|"))
+        """Whether the tables in it can be read in so many columns."""
+        return all(len(line) <= width for line in self.text.split("\n") if line.startswith("|"))
 
 
 class Tree(msgspec.Struct, frozen=True):

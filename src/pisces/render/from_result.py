@@ -10,7 +10,7 @@ from pisces.model.cells import CellRecord
 from pisces.model.mime import SVG
 from pisces.model.notebooks import NotebookRunDetails
 from pisces.model.results import Details, ImageOutput, Outcome, ToolResult, Truncation
-from pisces.render.blocks import Block, Formatted, Remark, Tree, Words, blocks_of_output
+from pisces.render.blocks import Block, Remark, Tree, Words, blocks_of_output
 from pisces.render.spans import counted
 from pisces.render.view import STATES, CellView, Notice
 
@@ -85,10 +85,7 @@ def _outcome(record: CellRecord, outcome: Outcome | None) -> Outcome | None:
 
 def _text(record: CellRecord) -> Iterator[Block]:
     """The text of a cell; of one that failed, the traceback in it by itself."""
-    text = record.output
-    if record.has_markdown:
-        yield Formatted(text)
-        return
+    text = record.output  # Markdown in it stays as it is written: what was printed beside it must not be laid out.
     found = list(_TRACEBACK.finditer(text)) if record.status == "error" else []
     at = found[-1].start() if found else len(text)
     if said := text[:at]:

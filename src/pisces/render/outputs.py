@@ -43,7 +43,7 @@ def _part(block: Block, look: Look, width: int, drawn: bool) -> Part:
         case Words():
             return TextPart(block, look, width)
         case Formatted() if len(block.text) > MOST_LAID_OUT or not block.fits(width):
-            return TextPart(Words(block.plain or block.text), look, width)
+            return TextPart(Words(block.unformatted), look, width)
         case Image() if drawn:
             return _picture(block, look, width)
         case _:

@@ -30,7 +30,7 @@ class PlainPainter:
                 case Words():
                     yield self._output(without_control(block.text), at_end=block.kind == "error")
                 case Formatted():
-                    yield self._output(block.text if block.fits(_WIDTH) else block.plain)
+                    yield self._output(block.text if block.fits(_WIDTH) else block.unformatted)
                 case Tree():
                     yield self._output(block.text)
                 case Image():

@@ -112,7 +112,7 @@ def _lines(block: Block, expanded: bool) -> list[str]:
 def _text(block: Block, expanded: bool) -> str:
     match block:
         case Formatted() if not block.fits(_WIDTH):
-            return block.plain
+            return block.unformatted
         case Tree():
             return tree_text(block.value, expanded=expanded)
         case Image():

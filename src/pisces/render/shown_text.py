@@ -50,12 +50,11 @@ def clean_line(line: str, *, coloured: bool, most: int = LONGEST_LINE) -> str:
         return line
     if "\r" in line:
         line = line.rstrip("\r").rpartition("\r")[2]
-    length = len(line)
-    line = line[: most * 4]  # What is cut in the end need not be cleaned.
+    bare = _ESCAPES.sub("", line) if len(line) > most and "\x1b" in line else line
+    cut = len(bare) - most
+    line = bare[:most] if cut > 0 else line  # What is cut need not be cleaned, and has no colours to go on with.
     line = with_colours(line) if coloured else without_control(line)
-    if length > most and len(bare := _ESCAPES.sub("", line)) > most:
-        line = f"{bare[:most]}[…{length - most} characters cut…]"
-    return shown(line)
+    return shown(f"{line}[…{cut} characters cut…]" if cut > 0 else line)
 
 
 def one_line(text: str, most: int = 400) -> str:

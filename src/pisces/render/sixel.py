@@ -18,10 +18,14 @@ _REPEATED: Final = re.compile(rb"(.)\1{3,}", re.DOTALL)
 
 def sixels(image: Image, most_width: int) -> str:
     """The sequence that draws a picture, at most so many pixels wide. Raises `BrokenImage`."""
-    scale = min(1.0, most_width / image.width, MOST_HEIGHT / image.height)
-    size = (max(1, int(image.width * scale)), max(1, int(image.height * scale)))
-    picture = opened(image, size).quantize(MOST_COLOURS)
-    return "".join(("\x1bP0;1q", f'"1;1;{size[0]};{size[1]}', _colours(picture), _bands(picture), "\x1b\\"))
+    picture = opened(image, lambda width, height: _pixels(width, height, most_width)).quantize(MOST_COLOURS)
+    size = f'"1;1;{picture.width};{picture.height}'
+    return "".join(("\x1bP0;1q", size, _colours(picture), _bands(picture), "\x1b\\"))
+
+
+def _pixels(width: int, height: int, most_width: int) -> tuple[int, int]:
+    scale = min(1.0, most_width / width, MOST_HEIGHT / height)
+    return max(1, int(width * scale)), max(1, int(height * scale))
 
 
 def _colours(picture: "Picture") -> str:

@@ -83,7 +83,7 @@ class StyledPainter:
                 self._indented(shown, lines.note, note_first=lines.at_end)
             case Formatted():
                 if not block.fits(self._screen.width - len(INDENT)):
-                    self._output(Words(block.plain))
+                    self._output(Words(block.unformatted))
                     return
                 lines = cut(block.text, self._most)
                 self._indented(_markdown("\n".join(lines.shown)), lines.note)

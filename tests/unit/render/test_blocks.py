@@ -1,5 +1,6 @@
 """What there is to see of a cell: of each output, the form of it that shows most."""
 
+import re
 from typing import Any
 
 import pytest
@@ -20,6 +21,10 @@ from pisces.render.blocks import (
     blocks_of_output,
     language_of,
 )
+from pisces.render.cells import cell_rows
+from pisces.render.look import Look
+from pisces.render.view import CellView
+from tests.fakes.cell_views import text_of
 
 PNG = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg=="
 TABLE = "<table><tr><th>a</th><th>b</th></tr><tr><td>1</td><td>2</td></tr></table>"
@@ -84,7 +89,15 @@ def test_a_table_stays_a_table_with_the_text_of_its_maker_beside_it() -> None:
 def test_the_name_of_an_object_is_no_stand_in_for_its_table() -> None:
     (block,) = display(text__html=TABLE, text__plain="<Styler object at 0x7f>")
     assert isinstance(block, Formatted)
-    assert (block.plain, block.fits(5)) == ("", True)
+    assert (block.plain, block.unformatted) == ("", block.text)
+
+
+def test_a_table_that_nothing_stands_in_for_is_text_where_it_would_lose_columns() -> None:
+    (block,) = display(text__html=TABLE)
+    assert isinstance(block, Formatted)
+    assert (block.fits(80), block.fits(5)) == (True, False)
+    shown = text_of(cell_rows(CellView(code="", blocks=(block,)), Look(width=20, expanded=True)))
+    assert all(word in shown for word in re.findall(r"\w+", block.text))
 
 
 @pytest.mark.parametrize(

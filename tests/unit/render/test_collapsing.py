@@ -61,6 +61,12 @@ def test_a_line_of_more_than_4000_characters_is_cut_and_says_so() -> None:
     assert shown == "x" * 4000 + "[…1000 characters cut…]"
 
 
+def test_colours_do_not_count_as_characters_of_a_line() -> None:
+    look = Look(width=120, variant="own", expanded=True)
+    assert "".join(output(Words("\x1b[38;2;1;2;3mx" * 3000), look=look)) == "x" * 3000
+    assert "".join(output(Words("\x1b[38;2;1;2;3mx" * 5000), look=look)) == "x" * 4000 + "[…1000 characters cut…]"
+
+
 def test_a_tools_cell_shows_all_of_a_long_line_when_it_is_expanded() -> None:
     rows = cell_rows(CellView(code="", blocks=(Words("x" * 9000),)), Look(width=102, expanded=True))
     assert text_of(rows).count("x") == 9000

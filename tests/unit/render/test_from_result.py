@@ -10,7 +10,7 @@ from pisces.model.events import Status
 from pisces.model.kernel_info import KernelInfo
 from pisces.model.notebooks import NotebookRunDetails
 from pisces.model.results import Details, ImageOutput, TextBlock, ToolResult, Truncation
-from pisces.render.blocks import Formatted, Image, Remark, Tree, Words
+from pisces.render.blocks import Image, Remark, Tree, Words
 from pisces.render.from_result import CallView, views_of
 from pisces.render.view import Notice
 from tests.fakes.cell_views import TRACEBACK, png
@@ -61,9 +61,10 @@ def test_pictures_and_json_are_with_the_cell_that_showed_them() -> None:
     assert two.blocks[-2:] == (Remark("[image/svg+xml: artifact://9]"), Tree({"a": 1}))
 
 
-def test_markdown_is_markdown() -> None:
-    record = CellRecord(index=0, code="a", output="# x", status="complete", has_markdown=True)
-    assert both_ways(Details(cells=[record])).cells[0].blocks == (Formatted("# x"),)
+def test_what_was_printed_beside_markdown_is_not_laid_out_as_markdown() -> None:
+    text = "__init__ *args*\n    # x\n**bold**"
+    record = CellRecord(index=0, code="a", output=text, status="complete", has_markdown=True)
+    assert both_ways(Details(cells=[record])).cells[0].blocks == (Words(text, "stdout"),)
 
 
 @pytest.mark.parametrize(

@@ -45,6 +45,22 @@ def test_a_character_is_two_pixels_one_above_the_other() -> None:
     assert colours(right) == ((0, 255, 0), (255, 255, 255))
 
 
+def test_a_picture_that_was_taken_upright_is_drawn_upright() -> None:
+    made, turned = io.BytesIO(), Pillow.Exif()
+    turned[0x0112] = 6
+    Pillow.new("RGB", (400, 100), "#ff0000").save(made, "JPEG", exif=turned)
+    image = Image("image/jpeg", base64.b64encode(made.getvalue()).decode(), 400, 100)
+    rows = half_blocks(image, 80, 20)
+    assert (width_of(rows[0]), len(rows)) == (10, 20)
+    assert '"1;1;100;400' in sixels(image, 800)
+
+
+def test_sixteen_bits_of_grey_are_not_white() -> None:
+    picture = Pillow.new("I;16", (2, 2), 0x8000)
+    ((piece,),) = half_blocks(encoded(picture), 80, 20)
+    assert colours(piece) == ((128, 128, 128), (128, 128, 128))
+
+
 def test_neighbours_of_one_colour_are_one_piece() -> None:
     assert [len(piece.text) for piece in half_blocks(png(24, 8), 80, 20)[0]] == [12, 12]
 

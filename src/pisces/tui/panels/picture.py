@@ -60,7 +60,7 @@ class PictureScreen(ModalScreen[None]):
         if known is None or sides[0] < _SMALL or sides[1] > _FLAT * sides[0]:
             return _HalfBlocks(image)
         try:
-            shown: Widget = known.Image(opened(image, (image.width, image.height)))
+            shown: Widget = known.Image(opened(image, lambda width, height: (width, height)))
         except BrokenImage as error:
             return Static(_why_not(image, error))
         return shown
