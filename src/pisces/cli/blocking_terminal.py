@@ -69,7 +69,9 @@ class BlockingTerminal:
         if self._lock.acquire(timeout=_PATIENCE):
             try:
                 self._keys.restore()
-                if self._poll.poll(0):
+                if self._screen.is_ours() and self._poll.poll(
+                    0
+                ):  # Else the shell has it, and nothing of ours is there.
                     self._output.write(self._screen.erase(in_any_case=True))
             finally:
                 self._lock.release()

@@ -66,7 +66,8 @@ class LiveTerminal:
     def clear(self) -> None:
         """Leave the terminal as it was, at once, as far as it can be written to; may be called by a signal handler."""
         self._keys.restore()
-        self._output.interpose(self._screen.erase(in_any_case=True))
+        if self._screen.is_ours():  # Else the shell has it, and nothing of ours is there.
+            self._output.interpose(self._screen.erase(in_any_case=True))
 
     async def end(self, result: ToolResult) -> None:
         """All is over. What the stream could not carry is shown, unless it goes to another place as text."""

@@ -24,12 +24,14 @@ class QuietKeys:
             return
         try:
             before = termios.tcgetattr(self._descriptor)
+            if not before[_FLAGS] & termios.ECHO:
+                return  # Somebody else has hushed it and puts it back: to keep that would leave the shell without echo.
             hushed = [*before]
             hushed[_FLAGS] &= ~termios.ECHO
+            self._before = before  # First: a signal may come between the two, and have it restored.
             termios.tcsetattr(self._descriptor, termios.TCSANOW, hushed)
         except termios.error:
-            return  # It has gone, or has no such thing.
-        self._before = before
+            self._before = None  # It has gone, or has no such thing.
 
     def restore(self) -> None:
         """As it was before."""

@@ -19,7 +19,7 @@ from pisces.cli.final_block import FinalBlock
 from pisces.model.results import ToolResult
 from pisces.model.sessions import SessionDetails, SessionInfo
 from pisces.render.screen import Screen
-from pisces.render.spans import counted, duration
+from pisces.render.spans import duration
 
 _NUMBERS: Final = frozenset({"cells", "memory"})
 _GAP: Final = 2
@@ -49,12 +49,12 @@ def shown(raw: bytes) -> str | None:
 
 def _session(info: SessionInfo) -> tuple[str, ...]:
     since = duration(info.idle_seconds * 1000)
-    state = f"busy for {since}" if info.busy else f"idle for {since}"
-    jobs = f", {counted(len(info.jobs), 'job')}" if info.jobs else ""
+    state = "busy" if info.busy else "no kernel" if info.phase == "shutdown" else "idle"
+    jobs = "".join(f", {job}" for job in info.jobs)
     memory = "" if info.memory_mb is None else f"{info.memory_mb:.0f} MB"
     named = [checkpoint.name for checkpoint in info.checkpoints]
     checkpoints = ", ".join([str(info.automatic_checkpoints), *named])
-    return info.id, state + jobs, str(info.cells), checkpoints, memory, info.folder
+    return info.id, f"{state} for {since}{jobs}", str(info.cells), checkpoints, memory, info.folder
 
 
 def _in_columns(heads: Sequence[str], rows: Sequence[Sequence[str]], block: FinalBlock) -> str | None:
