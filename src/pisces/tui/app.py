@@ -33,6 +33,8 @@ class PiscesApp(App[int]):
 
     def __init__(self, options: UiOptions) -> None:
         super().__init__()
+        # What is said at the end has commands and paths in it: broken into lines here, they could not be copied.
+        self.error_console.soft_wrap = True
         self.desk = Desk(options)
         self._mishaps: dict[str, float] = {}
         """When something that went wrong was told last, by what it was."""
@@ -84,4 +86,4 @@ class PiscesApp(App[int]):
                 self._exception = error  # Where a test waits for it, as textual has it.
                 self._exception_event.set()
             said = clean(told(error, self.desk.paths, self.desk.environ))
-            self.panic(Text(said, no_wrap=True, overflow="ignore"))  # A path in two lines cannot be copied.
+            self.panic(Text(said))

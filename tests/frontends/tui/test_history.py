@@ -4,11 +4,14 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
 
+import pytest
+
 from pisces.journal.entries import AnyEntry, CellBegan, CellEnded, Output, SessionBegan
 from pisces.journal.line import encode_line
 from pisces.model.events import Result, Stream
 from pisces.tui.desk.items import CellItem
 from pisces.tui.desk.sessions import SeenSession
+from pisces.tui.editor.editor import Editor
 from pisces.tui.history.history import History
 from tests.fakes.screens import Screen, screen
 
@@ -163,3 +166,29 @@ async def test_several_cells_are_sent_and_run_in_order(ui_home: Path) -> None:
         await seen.until(lambda: not seen.app.desk.busy)
         items = [item for item in seen.app.desk.timeline.items if isinstance(item, CellItem)]
         assert [item.own for item in items] == [True, True]
+
+
+async def test_a_command_of_the_shell_comes_into_the_editor_with_its_sign(ui_home: Path) -> None:
+    async with screen(ui_home) as seen:
+        await seen.run("! echo ab''cd")
+        await seen.until("abcd")
+        await seen.until(lambda: not seen.app.desk.busy)
+        history, editor = seen.app.screen.query_one(History), seen.app.screen.query_one(Editor)
+        history.focus()
+        await seen.until(lambda: history.has_focus)
+        await seen.pilot.press("up", "c")
+        await seen.until(lambda: editor.text == "! echo ab''cd")
+
+
+async def test_what_is_said_at_parting_is_one_line_that_can_be_copied(
+    ui_home: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    name = "a-session-whose-name-is-long"
+    async with screen(ui_home, session=name) as seen:
+        await seen.run("print('said' + 'so')")
+        await seen.until("saidso")
+        await seen.until(lambda: seen.app.desk.journal is not None and not seen.app.desk.unfinished)
+        await seen.pilot.press("ctrl+q")
+        await seen.until(lambda: not seen.app.is_running)
+    line = f"Session {name} stays. Come back: pisces --session {name} · end it: pisces session close {name}"
+    assert line in capsys.readouterr().err.splitlines()

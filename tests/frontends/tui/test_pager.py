@@ -1,5 +1,6 @@
 """The pager with keys in and the screen out: long files, long lines, searches, files that grow, files that are gone."""
 
+import asyncio
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -14,6 +15,8 @@ from textual.events import Key
 from pisces.output.artifacts import ArtifactStore, ArtifactWriter
 from pisces.tui.app import PiscesApp
 from pisces.tui.pager.screen import PagerScreen
+from pisces.tui.pager.search import Search
+from pisces.tui.pager.view import PagerView
 from tests.fakes.screens import Screen
 
 
@@ -113,6 +116,93 @@ async def test_an_artifact_that_grows_is_followed(store: ArtifactStore) -> None:
             await seen.until("not found")
             _say(writer, "later\n")
             await seen.until("1 found")
+
+
+async def test_all_that_is_added_to_an_open_artifact_is_searched(store: ArtifactStore) -> None:
+    with store.new("s", "python") as writer:
+        _say(writer, "needle\n")
+        async with _pager(PagerScreen(store, writer.id)) as seen:
+            await _search(seen, "needle")
+            await seen.until(lambda: "1 found" in seen.text and "searching" not in seen.text)
+            _say(writer, ("filler\n" * 1500 + "needle\n") * 60)  # Ten pages of the file.
+            await seen.until("61 found")
+
+
+async def test_what_is_added_as_a_search_comes_to_its_end_is_searched(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    all_read, may_end, go_on = asyncio.Event(), asyncio.Event(), Search.go_on
+
+    async def end_late(search: Search, *at: int) -> None:
+        await go_on(search, *at)
+        search.running = True
+        all_read.set()
+        await may_end.wait()
+        search.running = False
+
+    monkeypatch.setattr(Search, "go_on", end_late)
+    with store.new("s", "python") as writer:
+        _say(writer, "needle\n")
+        async with _pager(PagerScreen(store, writer.id)) as seen:
+            await _search(seen, "needle")
+            await seen.until(all_read.is_set)
+            _say(writer, "needle\n")
+            await seen.until("of 2")
+            may_end.set()
+            await seen.until("2 found")
+
+
+async def test_a_search_that_was_given_up_is_not_begun_again_by_what_is_added(store: ArtifactStore) -> None:
+    with store.new("s", "python") as writer:
+        _say(writer, "a" * 60 + "!\n")
+        async with _pager(PagerScreen(store, writer.id), size=(90, 12)) as seen:
+            await _search(seen, "(a+)+$")
+            await seen.until("searching")
+            await seen.pilot.press("escape")
+            await seen.until("broke off")
+            _say(writer, "more\n")
+            await seen.until("of 2")
+            await seen.pilot.press("q")
+            await seen.until(lambda: not isinstance(seen.app.screen, PagerScreen))
+
+
+async def test_matches_on_the_last_screenful_are_visited_one_after_the_other(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines, go_to = list[int](), PagerView.go_to
+
+    def note(view: PagerView, row: int) -> None:
+        lines.append(row + 1)
+        go_to(view, row)
+
+    monkeypatch.setattr(PagerView, "go_to", note)
+    text = "".join(f"row {number} {'needle' if number in (80, 85, 95) else ''}\n" for number in range(1, 101))
+    async with _pager(PagerScreen(store, _written(store, text)), size=(60, 32)) as seen:
+        await seen.until("of 100")
+        await _search(seen, "needle")
+        await seen.until(lambda: lines == [80])
+        await seen.pilot.press("n", "n", "n")
+        await seen.until("No line after this one")
+        assert lines == [80, 85, 95]
+        await seen.pilot.press("n", "N", "N", "N")
+        await seen.until("No line before this one")
+        assert lines == [80, 85, 95, 85, 80]
+        await seen.pilot.press("colon", *"90", "enter", "n")
+        await seen.until(lambda: lines[5:] == [90, 95])
+        await seen.pilot.press("g", "n")
+        await seen.until(lambda: lines[7:] == [1, 80])
+
+
+async def test_a_number_without_end_is_no_line(store: ArtifactStore) -> None:
+    """Python refuses to read a number of so many digits."""
+    async with _pager(PagerScreen(store, _written(store, "row\n" * 50))) as seen:
+        await seen.until("of 50")
+        await seen.pilot.press("l")
+        await seen.type("9" * 5000)
+        await seen.pilot.press("enter")
+        await seen.until("Not the number of a line")
+        await seen.pilot.press("l", *"7", "enter")
+        await seen.until("line 7-")
 
 
 async def test_what_cannot_be_shown_is_said_with_what_to_do(store: ArtifactStore) -> None:

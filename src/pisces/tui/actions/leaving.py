@@ -3,6 +3,8 @@
 import shlex
 from typing import TYPE_CHECKING
 
+from rich.text import Text
+
 from pisces.output.sanitize import clean
 from pisces.tui.dialogs.confirm import Confirm
 
@@ -18,10 +20,11 @@ async def quit_(screen: "MainScreen") -> None:
     screen.app.exit(0, message=parting_words(screen))
 
 
-def parting_words(screen: "MainScreen") -> str | None:
-    """What stays, how to come back to it, and how to end it; nothing where nothing is left."""
+def parting_words(screen: "MainScreen") -> Text | None:
+    """What stays, how to come back to it, and how to end it, in one line; nothing where nothing is left."""
     desk = screen.desk
     if not desk.can_run or desk.journal is None:
         return None
     name = shlex.quote(clean(desk.session))
-    return f"Session {name} stays. Come back: pisces --session {name} · end it: pisces session close {name}"
+    said = f"Session {name} stays. Come back: pisces --session {name} · end it: pisces session close {name}"
+    return Text(said)  # A name is no markup, and no emoji.

@@ -54,11 +54,9 @@ class Pick(Dialog[str]):
         self._show(message.value.strip())
 
     def on_input_submitted(self, message: Input.Submitted) -> None:
-        chosen, text = self.query_one(OptionList).highlighted_option, message.value.strip()
+        chosen = self.query_one(OptionList).highlighted_option
         if chosen is not None and chosen.id is not None:
             self.dismiss(chosen.id)
-        elif self._free and text:
-            self.dismiss(text)
 
     def on_option_list_option_selected(self, message: OptionList.OptionSelected) -> None:
         self.dismiss(message.option_id)
@@ -68,7 +66,8 @@ class Pick(Dialog[str]):
 
     def _show(self, wanted: str) -> None:
         options = self.query_one(OptionList)
-        options.set_options(Option(_line(each), id=each.key) for each in found(wanted, self._choices)[:_MOST_SHOWN])
+        offered = (found_or_typed if self._free else found)(wanted, self._choices)
+        options.set_options(Option(_line(each), id=each.key) for each in offered[:_MOST_SHOWN])
         options.highlighted = 0 if options.option_count else None
 
 
@@ -79,6 +78,23 @@ def found(wanted: str, choices: Sequence[Choice]) -> Sequence[Choice]:
     matcher = Matcher(wanted)
     scored = [((matcher.match(each.text), matcher.match(f"{each.text} {each.more}")), each) for each in choices]
     return [each for score, each in sorted(scored, key=lambda pair: pair[0], reverse=True) if any(score)]
+
+
+def found_or_typed(typed: str, choices: Sequence[Choice]) -> Sequence[Choice]:
+    """Those that fit, and what was typed: it comes first where it is the whole name of something, else last."""
+    fitting = found(typed, choices)
+    if not typed:
+        return fitting
+    named = next((each for each in choices if each.key == typed), None)
+    if named is not None:
+        return [named, *(each for each in fitting if each is not named)]
+    as_typed = Choice(typed, typed, "as typed")
+    return [as_typed, *fitting] if _is_whole(typed, choices) else [*fitting[: _MOST_SHOWN - 1], as_typed]
+
+
+def _is_whole(typed: str, choices: Sequence[Choice]) -> bool:
+    """Whether it names a notebook, or has a number where all are known by numbers; else it may be part of a name."""
+    return typed.endswith(".ipynb") or (typed.isdecimal() and all(each.key.isdecimal() for each in choices))
 
 
 def _line(choice: Choice) -> Content:

@@ -20,7 +20,7 @@ from pisces.tui.desk.items import CellItem, Item, NoticeItem
 from pisces.tui.desk.timeline import Timeline
 from pisces.tui.history.drawing import GUTTER, Drawing, Paint, guessed_height
 from pisces.tui.history.layout import Layout
-from pisces.tui.history.words import output_text
+from pisces.tui.history.words import output_text, typed_text
 
 _FRAMES_PER_SECOND: Final = 8
 _NARROWEST: Final = 18
@@ -272,7 +272,7 @@ class History(ScrollView, can_focus=True):
         """Have the code in the editor."""
         view = self._view()
         if view is not None:
-            self.post_message(self.CodeWanted(view.code))
+            self.post_message(self.CodeWanted(typed_text(view)))
 
     def action_copy_output(self) -> None:
         """Have the output, as text, in the clipboard."""

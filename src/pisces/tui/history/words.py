@@ -1,8 +1,9 @@
-"""The output of a cell as text alone, for the clipboard."""
+"""A cell as text alone: its output for the clipboard, its code for the editor."""
 
 from pisces.render.blocks import Formatted, Image, Remark, Tree, Words
 from pisces.render.terminal_text import without_control
 from pisces.render.view import CellView
+from pisces.tui.desk.typed import split_prefix
 
 
 def output_text(view: CellView) -> str:
@@ -17,3 +18,10 @@ def output_text(view: CellView) -> str:
             case _:
                 pass
     return "\n".join(part.rstrip("\n") for part in parts if part)
+
+
+def typed_text(view: CellView) -> str:
+    """The code as it has to be typed to be run again in the same way: with a sign where it would be mistaken."""
+    if view.language == "bash":
+        return f"! {view.code}"
+    return f"$ {view.code}" if split_prefix(view.code)[1] else view.code

@@ -47,9 +47,11 @@ def read_page(descriptor: int, start: int, first_row: int, first_line: int) -> P
 
 
 def pages(descriptor: int, start: int = 0, first_row: int = 0, first_line: int = 0) -> Iterator[Page]:
-    """All pages from one that begins here."""
+    """All pages from one that begins here, up to one that would be longer if the file grew."""
     while (page := read_page(descriptor, start, first_row, first_line)).rows:
         yield page
+        if not page.final:  # What is written meanwhile belongs to this page: as one of its own it would cut a line.
+            return
         start, first_row, first_line = start + page.size, first_row + len(page.rows), first_line + page.newlines
 
 
@@ -90,12 +92,6 @@ class PagedFile:
         last = self._last
         return self._newlines + (last is not None and not last.rows[-1].endswith(b"\n"))
 
-    @property
-    def last_page(self) -> tuple[int, int]:
-        """Where the last page begins that is known, and its first row: all before it stays as it is."""
-        with self._lock:
-            return (self._starts[-1], self._first_rows[-1]) if self._starts else (0, 0)
-
     def scan(self, most: int) -> bool:
         """Look at so many further bytes or a little more; whether there were any."""
         before = self.scanned
@@ -125,6 +121,12 @@ class PagedFile:
             if ends == line - 1 - page.first_line:
                 return min(first + at + 1, self.rows - 1)
         return self.rows - 1
+
+    def page_at(self, byte: int) -> tuple[int, int]:
+        """Where the page begins that this byte is in, or will be when the file grows; and its first row."""
+        with self._lock:
+            at = bisect_right(self._starts, byte) - 1
+            return (self._starts[at], self._first_rows[at]) if at >= 0 else (0, 0)
 
     def _take_page(self) -> bool:
         """Read the next page, or the last one again when the file has grown; whether there was one."""

@@ -30,6 +30,8 @@ _LOOK_AGAIN: Final = 0.2
 _EACH: Final = 0.1
 """Seconds between two pictures of something that goes on."""
 _ACROSS: Final = 16
+_MOST_DIGITS: Final = 18
+"""Of the number of a line: no file has more lines, and Python refuses to read numbers that are long enough."""
 HELP: Final = (
     "Up Down j k: a line   Space PageDown, b PageUp: a screenful   g Home, G End: first, last   Left Right: sideways\n"
     "w: wrap long lines   / search, n next, N previous   l or : go to a line   F: follow as it grows   q Esc: back"
@@ -80,6 +82,8 @@ class PagerScreen(Screen[None]):
         self._ended = asyncio.Event()
         self._asked, self._last_time = "", 0.0
         self._follows = False
+        self._at: int | None = None
+        """The row of the match or line that was gone to last, until the person goes elsewhere."""
         self._goal: Callable[[], bool] | None = None
         """Where to go as soon as so much is known; whether it could be done."""
 
@@ -132,6 +136,7 @@ class PagerScreen(Screen[None]):
         self._view.go_to(0)
 
     def action_last(self) -> None:
+        self._stay()
         self._aim(self._to_end)
 
     def action_shift(self, way: int) -> None:
@@ -169,7 +174,7 @@ class PagerScreen(Screen[None]):
         if self._search is None:
             self._say("Nothing has been searched for yet: / begins a search.")
             return
-        row = self._view.top[0]
+        row = self._searched_from()
         self._aim((lambda: self._to_match_before(row)) if way < 0 else (lambda: self._to_match_after(row)))
 
     async def on_input_submitted(self, event: Input.Submitted) -> None:
@@ -189,23 +194,34 @@ class PagerScreen(Screen[None]):
             except OSError as error:
                 self._say(f"It cannot be read any further: {error.strerror or error}.")
                 return
-            if more and self._file is not None and (file.whole or self._is_time()):
-                self._take_in_growth(file)
-            elif not more:
+            if self._file is None:
+                return
+            if more and (file.whole or self._is_time()):
+                self._take_in_growth()
+            self._search_on(file)
+            if not more:
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), _LOOK_AGAIN)
 
-    def _take_in_growth(self, file: PagedFile) -> None:
+    def _take_in_growth(self) -> None:
         if self._follows:
             self._view.go_to_end()
         else:
             self._view.redraw()
         self._try_goal()
+
+    def _search_on(self, file: PagedFile) -> None:
+        """Search what was written since the search came to its end. One that broke off, or has enough, stays so."""
         search = self._search
-        if search is None or search.running or search.enough or not file.whole:
+        if search is None or search.running or search.enough or search.failed or not file.whole:
             return
         if search.searched < file.scanned:
-            self._searching = asyncio.create_task(search.go_on(*file.last_page))
+            self._searching = asyncio.create_task(search.go_on(*file.page_at(search.searched)))
+
+    def _searched_from(self) -> int:
+        """The row that was gone to last, while it is in sight: near the end it is not the first on the screen."""
+        first, last = self._view.in_sight
+        return self._at if self._at is not None and first <= self._at <= last else first
 
     async def _begin_search(self, pattern: str) -> None:
         await self._give_up_search()
@@ -221,20 +237,22 @@ class PagerScreen(Screen[None]):
         self._searching = asyncio.create_task(self._search.go_on())
         self._search.running = True
         self._say("")
+        self._stay()
         self._aim(lambda: self._to_match_after(row - 1))
 
     async def _give_up_search(self) -> None:
-        if self._searching is not None:
-            self._searching.cancel()
-            await asyncio.gather(self._searching, return_exceptions=True)
-        self._search = self._searching = None
+        searching, self._search, self._searching = self._searching, None, None  # Growth begins it anew no more.
+        if searching is not None:
+            searching.cancel()
+            await asyncio.gather(searching, return_exceptions=True)
 
     def _go_to_line(self, value: str) -> None:
-        if not value.isdecimal() or not int(value):
-            self._say(f"Not the number of a line: {value!r}. Lines count from 1.")
+        line = int(value) if value.isdecimal() and len(value) <= _MOST_DIGITS else 0
+        if not line:
+            self._say(f"Not the number of a line: {one_line(value, 40)!r}. Lines count from 1.")
             return
-        line = int(value)
         self._say("")
+        self._stay()
         self._aim(lambda: self._to_line(line))
 
     def _to_line(self, line: int) -> bool:
@@ -242,7 +260,8 @@ class PagerScreen(Screen[None]):
             return False
         if self._file.lines < line:
             self._say(f"There are {self._file.lines:,} lines; line {line:,} is past the end.")
-        self._view.go_to(self._file.row_of(line))
+        self._at = self._file.row_of(line)
+        self._view.go_to(self._at)
         return True
 
     def _to_end(self) -> bool:
@@ -268,6 +287,7 @@ class PagerScreen(Screen[None]):
             return not search.running
         if self._file is None or found >= self._file.rows:
             return self._file is None  # It was found before the file had been looked at so far.
+        self._at = found
         self._view.go_to(found)
         self._show_column(search.matches.spans(found))
         self._say("")
@@ -281,8 +301,7 @@ class PagerScreen(Screen[None]):
 
     def _aim(self, goal: Callable[[], bool]) -> None:
         """Go somewhere, now or as soon as so much is known."""
-        self._stay()
-        self._goal = goal
+        self._follows, self._goal = False, goal
         self._try_goal()
 
     def _try_goal(self) -> None:
@@ -291,7 +310,7 @@ class PagerScreen(Screen[None]):
 
     def _stay(self) -> None:
         """The person has decided to be elsewhere."""
-        self._follows, self._goal = False, None
+        self._follows, self._goal, self._at = False, None, None
 
     def _open(self) -> Opened:
         if self._store is not None:

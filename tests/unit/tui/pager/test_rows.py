@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pisces.tui.pager.rows import LONGEST, PAGE, PagedFile, shown
+from pisces.tui.pager.rows import LONGEST, PAGE, PagedFile, pages, shown
 
 _PIECES = {
     "n": b"\n",
@@ -80,6 +80,27 @@ def test_a_file_that_grows_has_the_rows_of_the_whole_file(before: str, after: st
             while whole.scan(PAGE):
                 pass
             assert (paged.rows, paged.lines) == (whole.rows, whole.lines)
+
+
+@given(_recipes, _recipes)
+def test_the_page_of_a_byte_has_it_and_its_rows_are_those_from_there_on(before: str, after: str) -> None:
+    first, second = _made(before), _made(after)
+    with _paged(first + second) as paged:
+        while paged.scan(PAGE):
+            pass
+        start, row = paged.page_at(len(first))
+        assert len(first) - PAGE <= start <= len(first)
+        rest = [each for page in pages(paged.descriptor, start, row) for each in page.rows]
+        assert rest == [paged.row(number) for number in range(row, paged.rows)]
+
+
+def test_what_is_written_while_pages_are_read_does_not_cut_a_line_in_two() -> None:
+    """It is read with the page that it belongs to, when that is read again."""
+    with _paged(b"one\nhalf of ") as paged:
+        reading = pages(paged.descriptor)
+        rows = next(reading).rows
+        os.pwrite(paged.descriptor, b"a line\n", len(b"one\nhalf of "))
+        assert rows + [row for page in reading for row in page.rows] == [b"one\n", b"half of "]
 
 
 def test_what_a_terminal_would_obey_is_not_in_a_row_that_is_shown() -> None:
