@@ -9,6 +9,7 @@ import pytest
 from textual.events import Key
 
 from pisces.notebooks.notebook_file import NotebookFile
+from pisces.tui.notebook.book import Change, State
 from pisces.tui.notebook.screen import NotebookScreen
 from tests.fakes.screens import Screen, screen
 
@@ -36,6 +37,29 @@ def _source(cell: dict[str, Any]) -> str:
 def _book(seen: Screen) -> NotebookScreen:
     assert isinstance(seen.app.screen, NotebookScreen)
     return seen.app.screen
+
+
+def _drafts(seen: Screen) -> list[str | None]:
+    return [cell.draft for cell in _book(seen).book.cells]
+
+
+async def _edit(seen: Screen, text: str) -> None:
+    """Put a text before that of the chosen cell, and stay in the edit."""
+    await seen.pilot.press("enter")
+    await seen.until("edit: Esc")
+    await seen.type(text)
+    await seen.until(lambda: any((draft or "").startswith(text) for draft in _drafts(seen)))
+
+
+async def _end_edit(seen: Screen) -> None:
+    await seen.pilot.press("escape")
+    await seen.until("Enter edits")
+
+
+def _press_at_once(seen: Screen, *keys: str) -> None:
+    """Have all of these keys wait for the app, as they do where it is slower than the person."""
+    for key in keys:
+        seen.app.post_message(Key(key, key if len(key) == 1 else None))
 
 
 async def test_a_cell_is_edited_run_and_saved_and_nothing_else_changes(ui_home: Path) -> None:
@@ -104,8 +128,7 @@ async def test_cells_are_inserted_moved_retyped_and_deleted_and_each_is_taken_ba
         await seen.pilot.press("m")
         await seen.until(lambda: _cells(path)[1]["cell_type"] == "markdown")
         await seen.until("became markdown")
-        for _ in range(2):  # Close upon each other, however busy the machine is.
-            seen.app.post_message(Key("d", "d"))
+        _press_at_once(seen, "d", "d")  # Close upon each other, however busy the machine is.
         await seen.until(lambda: len(_cells(path)) == 1)
         await seen.until("was deleted")
         for left in ("was deleted", "became markdown", "was moved"):
@@ -142,6 +165,89 @@ async def test_what_others_write_is_taken_over_and_never_in_place_of_a_draft(ui_
         await seen.until("has deleted this cell")
         await seen.pilot.press("escape", "1", "ctrl+s")
         await seen.until(lambda: [_source(cell) for cell in _cells(path)] == ["kept also mine", "theirs"])
+
+
+async def test_a_conflict_of_another_cell_ends_the_edit_and_each_draft_stays_that_of_its_cell(ui_home: Path) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "first"), _cell("b", "second"))
+    others = NotebookFile(path, str(path))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        await seen.pilot.press("down")
+        await seen.until("cell 1 of 0-1")
+        await _edit(seen, "my ")
+        await _end_edit(seen)
+        others.change(lambda document: document.with_cell(1, document.cells[1].with_source("theirs")))
+        await seen.until(lambda: _book(seen).book.cells[1].conflict)
+        await seen.pilot.press("up")
+        await seen.until("cell 0 of 0-1")
+        await _edit(seen, "also ")
+        await seen.pilot.press("ctrl+s")
+        await seen.until("Then save again")
+        await seen.pilot.press("1")
+        await seen.until("Your text is kept")
+        assert _drafts(seen) == ["also first", "my second"]
+        await seen.pilot.press("ctrl+s")
+        await seen.until("Saved 2 cells")
+    assert [_source(cell) for cell in _cells(path)] == ["also first", "my second"]
+
+
+async def test_an_unchanged_cell_that_others_delete_is_edited_no_longer_and_its_neighbour_keeps_its_draft(
+    ui_home: Path,
+) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "first"), _cell("b", "second"))
+    others = NotebookFile(path, str(path))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        await seen.pilot.press("down")
+        await seen.until("cell 1 of 0-1")
+        await _edit(seen, "my ")
+        await _end_edit(seen)
+        await seen.pilot.press("up")
+        await seen.until("cell 0 of 0-1")
+        await seen.pilot.press("enter")
+        await seen.until("edit: Esc")
+        others.change(lambda document: document.without(0))
+        await seen.until("1 cell removed")
+        await seen.pilot.press("X")  # No command, and no text.
+        await seen.until("Enter edits")
+        assert _drafts(seen) == ["my second"]
+
+
+async def test_a_cell_that_others_deleted_is_edited_on_when_it_is_saved_in_the_edit(ui_home: Path) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "first"), _cell("b", "second"))
+    others = NotebookFile(path, str(path))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        await _edit(seen, "my ")
+        others.change(lambda document: document.without(0))
+        await seen.until("has deleted this cell")
+        await seen.pilot.press("ctrl+s")
+        await seen.until("Saved 1 cell")
+        await seen.until("edit: Esc")
+        await seen.type("own ")
+        await seen.until(lambda: _drafts(seen) == ["my own first", None])
+        await seen.pilot.press("ctrl+s")
+        await seen.until(lambda: [_source(cell) for cell in _cells(path)] == ["my own first", "second"])
+
+
+async def test_a_cell_with_a_draft_that_is_deleted_here_is_gone_and_comes_back_with_it(ui_home: Path) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "first"), _cell("b", "second"))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        await _edit(seen, "my ")
+        await _end_edit(seen)
+        _press_at_once(seen, "d", "d")
+        await seen.until("was deleted")
+        assert _drafts(seen) == [None]
+        await seen.pilot.press("ctrl+s")
+        await seen.until("All is saved")
+        assert [_source(cell) for cell in _cells(path)] == ["second"]
+        await seen.pilot.press("z")
+        await seen.until("Taken back")
+        assert _drafts(seen) == ["my first", None]
+        await seen.pilot.press("ctrl+s")
+        await seen.until("Saved 1 cell")
+    assert [_source(cell) for cell in _cells(path)] == ["my first", "second"]
 
 
 async def test_who_leaves_with_drafts_is_asked(ui_home: Path) -> None:
@@ -184,7 +290,7 @@ async def test_bad_and_old_notebooks_are_told_with_what_to_do(ui_home: Path) -> 
 async def test_a_missing_notebook_is_made_when_the_person_says_so(ui_home: Path) -> None:
     missing = ui_home / "new.ipynb"
     async with screen(ui_home, notebook=str(missing)) as seen:
-        await seen.until("Make an empty notebook there?")
+        await seen.until("Make it (y)")
         await seen.pilot.press("y")
         await seen.until("no cells")
         await seen.pilot.press("b")
@@ -210,11 +316,29 @@ async def test_keys_that_come_all_at_once_mean_what_they_mean_one_by_one(ui_home
     path = _notebook(ui_home / "a.ipynb", _cell("a", "1"), _cell("b", "2"))
     async with screen(ui_home, notebook=str(path)) as seen:
         await seen.until("cell 0 of 0-1")
-        for key in ["enter", *"ddA", "escape", "j"]:
-            seen.app.post_message(Key(key, key if len(key) == 1 else None))
+        _press_at_once(seen, "enter", *"ddA", "escape", "j")
         await seen.until("cell 1 of 0-1")
-        assert [cell.draft for cell in _book(seen).book.cells] == ["ddA1", None]
+        assert _drafts(seen) == ["ddA1", None]
     assert [_source(cell) for cell in _cells(path)] == ["1", "2"]
+
+
+async def test_what_is_typed_right_behind_a_new_cell_is_its_text(ui_home: Path) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "1"), _cell("b", "2"))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        _press_at_once(seen, "b", "enter", *"ddA", "escape")
+        await seen.until(lambda: any("ddA" in (draft or "") for draft in _drafts(seen)))
+        assert _drafts(seen) == [None, "ddA", None]
+    assert [_source(cell) for cell in _cells(path)] == ["1", "", "2"]
+
+
+async def test_a_command_right_behind_a_new_cell_is_about_that_cell(ui_home: Path) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "1"), _cell("b", "2"))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        _press_at_once(seen, "b", "m")
+        await seen.until("became markdown")
+    assert [cell["cell_type"] for cell in _cells(path)] == ["code", "markdown", "code"]
 
 
 async def test_narrow_screens_do_not_break_it(ui_home: Path) -> None:
@@ -296,6 +420,31 @@ async def test_quitting_asks_about_a_notebook_that_runs_though_its_screen_was_le
         await seen.until("· running")
         await seen.pilot.press("ctrl+c")
         await seen.until(lambda: not seen.app.desk.unfinished)
+
+
+async def test_a_cell_that_others_delete_while_a_run_saves_is_not_run_nor_another_in_its_place(
+    ui_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = _notebook(ui_home / "a.ipynb", _cell("a", "first"), _cell("b", "second"))
+    others = NotebookFile(path, str(path))
+    async with screen(ui_home, notebook=str(path)) as seen:
+        await seen.until("cell 0 of 0-1")
+        await _edit(seen, "my ")
+        await _end_edit(seen)
+        await seen.pilot.press("down")
+        await seen.until("cell 1 of 0-1")
+        book = _book(seen).book
+        apply = book.apply
+
+        def apply_late(change: Change) -> State:
+            others.change(lambda document: document.without(1))
+            return apply(change)
+
+        monkeypatch.setattr(book, "apply", apply_late)
+        await seen.pilot.press("U")
+        await seen.until("nothing was run")
+        assert _book(seen)._run is None
+    assert [_source(cell) for cell in _cells(path)] == ["my first"]
 
 
 async def test_a_run_that_is_asked_for_twice_while_the_cell_is_saved_is_one_run(ui_home: Path) -> None:

@@ -184,6 +184,26 @@ class Book:
             cell.draft = None
             self.cells = [each for each in self.cells if each is not cell or not cell.gone]
 
+    def saved(self, cell: BookCell, text: str) -> None:
+        """The file has this draft of a cell, if no longer the last one. To be called before the state is taken.
+
+        A cell that others had deleted is known by its text then, as it has a new id.
+        """
+        if cell.gone:
+            kind: CellType = "code" if cell.cell.flaw else cell.cell.cell_type
+            cell.cell = Cell.new(kind, text, cell.cell.style)
+        cell.begun_from = text
+
+    def drop(self, cell: BookCell) -> None:
+        """The person has deleted this cell: its draft does not keep it. To be called before the state is taken."""
+        self.cells = [each for each in self.cells if each is not cell]
+
+    def put_back(self, cell: BookCell, place: int) -> None:
+        """The deletion of this cell was taken back: it has its draft. To be called before the state is taken."""
+        there = [each for each in self.cells if not each.gone]
+        at = self.cells.index(there[place]) if place < len(there) else len(self.cells)
+        self.cells = [*self.cells[:at], cell, *self.cells[at:]]
+
     def _with_orphans(self, made: list[BookCell]) -> list[BookCell]:
         """Cells that others deleted and that have drafts stay where they were."""
         kept = list(made)

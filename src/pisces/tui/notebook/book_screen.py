@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Final
 from textual.app import ComposeResult
 from textual.screen import Screen
 from textual.widgets import Static
+from textual.worker import Worker
 
 from pisces.errors import PiscesError
 from pisces.render.blocks import language_of
@@ -73,10 +74,13 @@ class BookScreen(Screen[None]):
         told = self.book.take(state)
         self._loaded = True
         self._cells.language = language_of(state.metadata)
+        editor = self._cells.editor
+        cell = editor.cell if editor.display else None
+        if cell is not None and cell not in self.book.cells:
+            self._end_edit()
+        elif cell is not None and cell.draft is None and editor.text != cell.source:
+            editor.begin(cell, self.desk.complete)
         self._cells.show(self.book.cells)
-        editor, cell = self._cells.editor, self._cells.cell
-        if editor.display and cell is not None and cell.draft is None and editor.text != cell.source:
-            editor.begin(cell.source, language=editor.wanted_language, complete=self.desk.complete)
         if told and not quietly:
             self._say(told)
         self._tell()
@@ -105,9 +109,16 @@ class BookScreen(Screen[None]):
 
     def _keep_draft(self) -> None:
         """What is in the editor is the draft of its cell."""
-        editor, cell = self._cells.editor, self._cells.cell
-        if cell is not None and editor.has_changed():
-            cell.write(editor.text)
+        editor = self._cells.editor
+        if editor.cell is not None and editor.has_changed():
+            editor.cell.write(editor.text)
+
+    def _end_edit(self) -> None:
+        self._keep_draft()
+        self._cells.editor.display = False
+        self.set_focus(self._cells)
+        self._cells.redraw()
+        self._tell()
 
     @property
     def _cells(self) -> CellsView:
@@ -140,9 +151,9 @@ class BookScreen(Screen[None]):
         place = "no cells: b makes one" if chosen is None else f"cell {cells.chosen} of 0-{len(self.book.cells) - 1}"
         self.query_one("#book-status", Static).update(f"{place}{changed} · {runs}{mode}")
 
-    def _do(self, doing: Awaitable[None]) -> None:
+    def _do(self, doing: Awaitable[None]) -> Worker[None]:
         """Carry something out beside the screen; what goes wrong is told."""
-        self.run_worker(self._carefully(doing), exit_on_error=False)
+        return self.run_worker(self._carefully(doing), exit_on_error=False)
 
     async def _carefully(self, doing: Awaitable[None]) -> None:
         try:

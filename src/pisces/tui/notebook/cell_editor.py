@@ -9,6 +9,7 @@ from textual.events import Event, Key, Paste
 from textual.widget import Widget
 
 from pisces.tui.editor.code_area import CodeArea, Complete
+from pisces.tui.notebook.book import BookCell
 
 
 class CellEditor(CodeArea):
@@ -27,18 +28,20 @@ class CellEditor(CodeArea):
     """Who uses it says what Esc does."""
     last_seen: Event | None = None
     """What was typed or pasted here last: it comes by those above, too."""
-    wanted_language: str | None = "python"
+    cell: BookCell | None = None
+    """Whose source was edited here last: whichever cell is chosen, what is typed here is a draft of this one."""
     _begun_with = ""
 
-    def begin(self, text: str, *, language: str | None, complete: Complete) -> bool:
-        """Edit this text from now on; whether all of it can be edited as it is."""
-        self.wanted_language = self._wanted_language = language
-        self.completing.complete = complete if language is not None else None
-        self.load_text(text)
+    def begin(self, cell: BookCell, complete: Complete) -> bool:
+        """Edit the source of this cell from now on; whether all of it can be edited as it is."""
+        self.cell = cell
+        self._wanted_language = "python" if cell.kind == "code" else None
+        self.completing.complete = complete if cell.kind == "code" else None
+        self.load_text(cell.source)
         self.colour()
         self.display = True
         self._begun_with = self.text
-        return self._begun_with == text
+        return self._begun_with == cell.source
 
     def has_changed(self) -> bool:
         """Whether the person has changed the text."""

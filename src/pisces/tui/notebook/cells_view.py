@@ -1,7 +1,8 @@
 """The cells of a notebook on the screen: only those in sight are made, however many there are."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
+from contextlib import suppress
 
 from rich.segment import Segment
 from rich.style import Style
@@ -10,9 +11,11 @@ from textual.events import Key, MouseScrollDown, MouseScrollUp, Paste, Resize
 from textual.message import Message
 from textual.strip import Strip
 from textual.widget import Widget
+from textual.worker import Worker, WorkerError
 
 from pisces.render.look import Look
 from pisces.render.rows import Row
+from pisces.tui.line_input import did_at_once
 from pisces.tui.notebook.book import BookCell
 from pisces.tui.notebook.cell_editor import CellEditor
 from pisces.tui.notebook.looks import CellLooks, Running
@@ -29,8 +32,8 @@ class CellsView(Widget, can_focus=True):
     CellsView > CellEditor { layer: over; position: absolute; display: none; }
     """
 
-    begin_edit: Callable[[], None]
-    """Who uses it says what Enter does."""
+    changing: Worker[None] | None = None
+    """What was begun last of all that may choose another cell: keys wait for its end."""
 
     class Scrolled(Message):
         """Something else is in sight."""
@@ -106,15 +109,21 @@ class CellsView(Widget, can_focus=True):
         self.redraw()
 
     async def _on_key(self, event: Key) -> None:
-        """Enter begins the edit here and now: what was typed right behind it is text, and no command."""
-        if event is self.editor.last_seen or not (self.editor.display or event.key in {"enter", "i"}):
+        """Each key is obeyed here, when the one before is done: it is about the cell that is chosen then.
+
+        What was typed right behind Enter is text, and no command.
+        """
+        if event is self.editor.last_seen:
+            return
+        if self.changing is not None:
+            with suppress(WorkerError):  # Who began it tells what went wrong.
+                await self.changing.wait()
+        if self.editor.display:
+            self.editor.post_message(Key(event.key, event.character))
+        elif not self.screen.is_current or not await did_at_once(self.screen, event.key):
             return
         event.stop()
         event.prevent_default()
-        if self.editor.display:
-            self.editor.post_message(Key(event.key, event.character))
-        else:
-            self.begin_edit()
 
     def _on_paste(self, event: Paste) -> None:
         event.stop()

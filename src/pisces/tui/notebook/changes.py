@@ -14,8 +14,8 @@ class Step(msgspec.Struct, frozen=True):
     change: Change
     back: Change
     called: str
-    draft: str | None = None
-    """The draft of the cell that it takes away."""
+    deleted: BookCell | None = None
+    """The cell that it takes away; its draft comes back with it."""
     place: int = 0
     """Where the cell is that it is about."""
 
@@ -45,7 +45,7 @@ def deletion(book: Book, cell: BookCell) -> Step:
     def back(document: Document) -> Document:
         return document.with_inserted(min(ref.index, len(document.cells)), Cell(bytes(kept.raw), kept.style))
 
-    return Step(change, back, f"cell {ref.index} was deleted", draft=cell.draft, place=ref.index)
+    return Step(change, back, f"cell {ref.index} was deleted", deleted=cell, place=ref.index)
 
 
 def movement(book: Book, cell: BookCell, by: int) -> Step | None:

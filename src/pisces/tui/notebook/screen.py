@@ -2,6 +2,7 @@
 
 import asyncio
 import time
+from collections.abc import Awaitable
 from typing import ClassVar, Final
 
 from textual.binding import BindingType
@@ -34,7 +35,6 @@ class NotebookScreen(BookScreen):
         self._last_d = 0.0
 
     def on_mount(self) -> None:
-        self._cells.begin_edit = self.action_edit
         self._cells.editor.end_edit = self._end_edit
 
     # Choosing and editing ----------------------------------------------------------------------------------------
@@ -62,8 +62,7 @@ class NotebookScreen(BookScreen):
             return
         self._say("")
         editor = self._cells.editor
-        language = "python" if cell.kind == "code" else None
-        if not editor.begin(cell.source, language=language, complete=self.desk.complete):
+        if not editor.begin(cell, self.desk.complete):
             self._say("Some characters of this cell cannot be edited here, and go if you change it.")
         self._cells.redraw()
         self.set_focus(editor)  # At once: the next key is for it.
@@ -83,13 +82,6 @@ class NotebookScreen(BookScreen):
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         self._keep_draft()
-        self._cells.redraw()
-        self._tell()
-
-    def _end_edit(self) -> None:
-        self._keep_draft()
-        self._cells.editor.display = False
-        self.set_focus(self._cells)
         self._cells.redraw()
         self._tell()
 
@@ -117,6 +109,7 @@ class NotebookScreen(BookScreen):
         """Put drafts into the file; whether that could be done."""
         self._keep_draft()
         if any(cell.conflict for cell in cells):
+            self._end_edit()  # The keys that end the conflict are commands.
             self._cells.choose(self.book.cells.index(next(cell for cell in cells if cell.conflict)))
             self._say("Somebody else has changed this cell: 1 keeps your text, 2 takes theirs. Then save again.")
             return False
@@ -124,10 +117,8 @@ class NotebookScreen(BookScreen):
         if drafts:
             async with self._busy:
                 state = await asyncio.to_thread(self.book.apply, self.book.saving([cell for cell, _ in drafts]))
-                for cell, saved in drafts:  # More may have been typed meanwhile.
-                    if cell.gone:
-                        self.book.settle(cell, mine=False)
-                    cell.begun_from = saved
+                for cell, text in drafts:  # More may have been typed meanwhile.
+                    self.book.saved(cell, text)
                 self._take(state)
         return True
 
@@ -135,7 +126,7 @@ class NotebookScreen(BookScreen):
         cell = self._cells.cell
         if self._may_change():
             place = 0 if cell is None else self.book.place(cell) + below
-            self._do(self._step(insertion(self.book, place)))
+            self._change(self._step(insertion(self.book, place)))
 
     def action_delete(self) -> None:
         cell = self._changeable()
@@ -143,7 +134,7 @@ class NotebookScreen(BookScreen):
             if cell.gone:
                 self._settle(mine=False)
             else:
-                self._do(self._step(deletion(self.book, cell)))
+                self._change(self._step(deletion(self.book, cell)))
 
     def action_d(self) -> None:
         """The second one deletes."""
@@ -159,30 +150,37 @@ class NotebookScreen(BookScreen):
         cell = self._changeable()
         step = None if cell is None or cell.gone else movement(self.book, cell, by)
         if step is not None:
-            self._do(self._step(step))
+            self._change(self._step(step))
 
     def action_retype(self, cell_type: CellType) -> None:
         cell = self._changeable()
         if cell is not None and not cell.cell.flaw and cell.kind != cell_type:
-            self._do(self._step(retyping(self.book, cell, cell_type)))
+            self._change(self._step(retyping(self.book, cell, cell_type)))
 
     def action_clear(self) -> None:
         cell = self._changeable()
         if cell is not None and cell.kind == "code":
-            self._do(self._step(clearing(self.book, cell)))
+            self._change(self._step(clearing(self.book, cell)))
 
     def action_undo(self) -> None:
         if not self._undo:
             self._say("Nothing to take back: z takes back what was done to cells here; texts have Ctrl+Z in the edit.")
             return
-        self._do(self._take_back(self._undo.pop()))
+        self._change(self._take_back(self._undo.pop()))
 
     def action_settle(self, mine: bool) -> None:
         self._settle(mine=mine)
 
+    def _change(self, doing: Awaitable[None]) -> None:
+        """Carry out what may choose another cell: the next key is about that one."""
+        self._cells.changing = self._do(doing)
+
     async def _step(self, step: Step) -> None:
         async with self._busy:
-            self._take(await asyncio.to_thread(self.book.apply, step.change))
+            state = await asyncio.to_thread(self.book.apply, step.change)
+            if step.deleted is not None:
+                self.book.drop(step.deleted)
+            self._take(state)
         self._undo = [*self._undo[-_MOST_UNDO:], step]
         self._choose_place(step.place)
         self._say(f"{step.called[:1].upper()}{step.called[1:]}; z takes that back.")
@@ -190,15 +188,14 @@ class NotebookScreen(BookScreen):
     async def _take_back(self, step: Step) -> None:
         try:
             async with self._busy:
-                self._take(await asyncio.to_thread(self.book.apply, step.back))
+                state = await asyncio.to_thread(self.book.apply, step.back)
+                if step.deleted is not None:
+                    self.book.put_back(step.deleted, step.place)
+                self._take(state)
         except PiscesError:
             self._undo.append(step)  # It may hold a cell that is nowhere else.
             raise
         self._choose_place(step.place)
-        cell = self._cells.cell
-        if step.draft is not None and cell is not None:
-            cell.write(step.draft)
-            self._cells.redraw()
         self._say(f"Taken back: {step.called}.")
 
     def _settle(self, *, mine: bool) -> None:
@@ -209,10 +206,12 @@ class NotebookScreen(BookScreen):
             self._say("Your text is kept; Ctrl+S saves it." if mine else "What is in the file is shown.")
 
     def _choose_place(self, place: int) -> None:
-        at = next(
-            (at for at, cell in enumerate(self.book.cells) if not cell.gone and self.book.place(cell) == place), None
-        )
-        self._cells.choose(len(self.book.cells) - 1 if at is None else at)
+        """Choose a cell by its place in the file, or the last one that is there."""
+        there = [cell for cell in self.book.cells if not cell.gone]
+        cell = there[min(place, len(there) - 1)] if there else None
+        if self._cells.editor.display and self._cells.editor.cell is not cell:
+            self._end_edit()
+        self._cells.choose(0 if cell is None else self.book.cells.index(cell))
 
     # Running -----------------------------------------------------------------------------------------------------
 
@@ -252,7 +251,8 @@ class NotebookScreen(BookScreen):
         if self._run is not None:
             return  # The key was pressed twice, and both have saved.
         if cell is not None and cell not in self.book.cells:
-            cell = self._cells.cell  # It had been deleted by others, and is in the file again.
+            self._say("Somebody else has deleted this cell: nothing was run.")
+            return
         run = self._run = CellsRun(self.desk, self.book, action, cell)
         self._say("")
         self.app.run_worker(self._carefully(self._wait_for(run)), exit_on_error=False)

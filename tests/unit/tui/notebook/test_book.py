@@ -138,6 +138,54 @@ def test_a_cell_that_comes_back_is_the_one_that_the_draft_is_of(tmp_path: Path) 
     assert len(book.cells) == 2
 
 
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_cell_that_others_deleted_is_the_same_one_when_it_is_saved(tmp_path: Path, ids: bool) -> None:
+    book = _opened(tmp_path / "a.ipynb", "one", "two", ids=ids)
+    cell = book.cells[0]
+    cell.write("mine")
+    book.take(book.apply(lambda document: document.without(0)))
+    assert cell.gone
+    state = book.apply(book.saving([cell]))
+    cell.write("mine, and more")
+    book.saved(cell, "mine")
+    book.take(state)
+    assert _sources(book) == ["mine", "two"]
+    assert book.cells[0] is cell
+    assert (cell.draft, cell.conflict) == ("mine, and more", False)
+
+
+@pytest.mark.parametrize("ids", [True, False])
+def test_a_cell_that_is_deleted_here_leaves_its_draft_to_no_other_cell(tmp_path: Path, ids: bool) -> None:
+    book = _opened(tmp_path / "a.ipynb", "same", "same", ids=ids)
+    cell, other = book.cells
+    cell.write("mine")
+    state = book.apply(deletion(book, cell).change)
+    book.drop(cell)
+    book.take(state)
+    assert book.cells == [other]
+    assert not book.unsaved
+
+
+@pytest.mark.parametrize("ids", [True, False])
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_deleted_cell_comes_back_with_its_draft_and_the_others_keep_theirs(
+    tmp_path: Path, ids: bool, place: int
+) -> None:
+    book = _opened(tmp_path / "a.ipynb", "same", "same", "same", ids=ids)
+    before = list(book.cells)
+    for number, cell in enumerate(before):
+        cell.write(f"draft {number}")
+    step = deletion(book, before[place])
+    state = book.apply(step.change)
+    book.drop(before[place])
+    book.take(state)
+    state = book.apply(step.back)
+    book.put_back(before[place], step.place)
+    book.take(state)
+    assert book.cells == before
+    assert [cell.draft for cell in book.cells] == ["draft 0", "draft 1", "draft 2"]
+
+
 def _document(recipe: list[tuple[int, str]]) -> Document:
     cells: list[dict[str, Any]] = [
         {
