@@ -2,8 +2,8 @@
 
 import time
 from collections.abc import Awaitable, Iterable
-from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
+from weakref import WeakKeyDictionary
 
 import anyio
 from textual import events
@@ -88,7 +88,8 @@ class MainScreen(Screen[None]):
         self._since = time.time()
         self._shown: Timeline | None = None
         self._was_where = desk.where
-        self._told = 0
+        self._told: WeakKeyDictionary[Timeline, int] = WeakKeyDictionary()
+        """How many items of each timeline have been looked at for what became of the state."""
         self._refreshing = Refreshing(self)
 
     @property
@@ -166,7 +167,7 @@ class MainScreen(Screen[None]):
         self.do(self._run(message.typed, background=message.background))
 
     async def _run(self, typed: Typed, *, background: bool) -> None:
-        with nullcontext() if background else self.desk.counted():
+        with self.desk.counted():
             await self._begun.wait()
         if typed.kind == "shell":
             await self.desk.run_shell(typed.text)
@@ -178,6 +179,14 @@ class MainScreen(Screen[None]):
     async def ask(self, question: Dialog[_Answer]) -> _Answer | None:
         """Ask the person; None when they went away from it."""
         return await self.app.push_screen_wait(question)
+
+    async def ask_about(self, here: Timeline, question: Dialog[_Answer]) -> _Answer | None:
+        """Ask about what is in sight; None too when something else is by the time of the answer, which is then said."""
+        answer = await self.ask(question)
+        if answer and self.desk.timeline is not here:
+            self.tell("Another session has come in sight meanwhile: nothing was done.", severity="warning")
+            return None
+        return answer
 
     def tell(self, text: str, *, severity: SeverityLevel = "information") -> None:
         """Say something in passing."""
@@ -220,7 +229,7 @@ class MainScreen(Screen[None]):
         self.action_do("quit")
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
-        return not (action == "quit_if_empty" and self.editor.text and self.editor.has_focus)
+        return not (action == "quit_if_empty" and self.editor.text)
 
     def _tick(self) -> None:
         try:
@@ -233,7 +242,7 @@ class MainScreen(Screen[None]):
     def _show_changes(self) -> None:
         timeline = self.desk.timeline
         if timeline is not self._shown:
-            self._shown, self._told = timeline, len(timeline.items)
+            self._shown = timeline
             self.history.show(timeline)
             self._show_which_it_is()
         else:
@@ -251,7 +260,8 @@ class MainScreen(Screen[None]):
         watched.update("" if can_run else _WATCHED[self.desk.where])
 
     def _tell_what_became_of_the_state(self, timeline: Timeline) -> None:
-        new, self._told = timeline.items[self._told :], len(timeline.items)
+        new = timeline.items[self._told.get(timeline, 0) :]
+        self._told[timeline] = len(timeline.items)
         for item in new:
             # What happened before the UI was there is in the history; at the head it would be taken for news.
             if isinstance(item, NoticeItem) and not 0 < item.time < self._since:

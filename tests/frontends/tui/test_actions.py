@@ -12,6 +12,7 @@ from textual.widgets import OptionList
 
 from pisces.render.blocks import Image
 from pisces.tui.desk.desk import Desk
+from pisces.tui.desk.runs import OwnRuns
 from pisces.tui.history.history import History
 from pisces.tui.main_screen import MainScreen
 from pisces.tui.notebook.screen import NotebookScreen
@@ -181,6 +182,59 @@ async def test_esc_closes_what_is_open_before_it_stops_a_cell(ui_home: Path) -> 
         assert main(seen).desk.busy
         await seen.pilot.press("escape")
         await seen.until("KeyboardInterrupt")
+
+
+async def test_a_question_about_one_session_does_nothing_to_another(ui_home: Path) -> None:
+    async with screen(ui_home, session="first") as seen:
+        await seen.run("x = 1; print('set' + ' here')")
+        await seen.until("set here")
+        await seen.pilot.press("f9")
+        await seen.until("Every variable of session 'first' is lost")
+        await main(seen).go_to("second")  # As a branch does that was asked for before.
+        await seen.pilot.press("y")
+        await seen.until("Another session has come in sight meanwhile")
+        assert seen.app.desk.timeline.items == []
+        await main(seen).go_to("first")
+        await seen.run("print('x is', x)")
+        await seen.until("x is 1")
+
+
+async def test_nothing_is_run_from_a_session_that_is_only_watched(ui_home: Path, pisces: Command) -> None:
+    assert pisces("run", "--session", "same", "-c", "print('once' + ' upon')", cwd=ui_home).returncode == 0
+    assert pisces("session", "close", "same", cwd=ui_home).returncode == 0
+    async with screen(ui_home, session="same") as seen:
+        await seen.until("idle")
+        await seen.type("open('ran', 'w').close()")
+        (past,) = [each for each in await seen.app.desk.sessions() if each.where == "past"]
+        main(seen).show_session(past)
+        await seen.until("This session is over")
+        for key in ("f5", "f6"):
+            await seen.pilot.press(key)
+        await seen.until("only watched")
+        await seen.pilot.press("f4")
+        await seen.until("Go to the session")
+    assert not (ui_home / "ran").exists()
+
+
+async def test_leaving_before_a_job_has_its_place_is_asked_about(
+    ui_home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    turn = anyio.Event()
+
+    async def wait_for_turn(*_: object) -> None:
+        await turn.wait()
+
+    monkeypatch.setattr(OwnRuns, "turn_of", wait_for_turn)
+    async with screen(ui_home) as seen:
+        await seen.type("print('it' + ' ran')")
+        await seen.pilot.press("f6")
+        await seen.until(lambda: seen.app.desk.unfinished)
+        await seen.pilot.press("ctrl+q")
+        await seen.until("would be interrupted")
+        await seen.pilot.press("n")
+        turn.set()
+        await seen.until(lambda: not seen.app.desk.unfinished)
+        await seen.until("it ran")
 
 
 async def test_leaving_right_after_a_cell_has_ended_is_not_asked_about(

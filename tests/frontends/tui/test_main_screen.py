@@ -10,6 +10,7 @@ from textual.widgets import OptionList
 from pisces.errors import PiscesError
 from pisces.tui.app import PiscesApp
 from pisces.tui.desk.desk import Desk
+from pisces.tui.desk.items import NoticeItem
 from pisces.tui.main_screen import MainScreen
 from pisces.tui.options import UiOptions
 from tests.fakes.screens import Screen, screen
@@ -19,6 +20,10 @@ def main(seen: Screen) -> MainScreen:
     shown = seen.app.screen_stack[0]
     assert isinstance(shown, MainScreen)
     return shown
+
+
+def notices(seen: Screen) -> list[NoticeItem]:
+    return [item for item in seen.app.desk.timeline.items if isinstance(item, NoticeItem)]
 
 
 @pytest.mark.parametrize("size", [(20, 6), (40, 12), (80, 24), (300, 100)], ids=str)
@@ -83,6 +88,32 @@ async def test_a_crash_is_told_at_the_head_of_the_screen_until_it_has_been_seen(
         assert not seen.app.query_one("#state").display
         await seen.run("x + 41")
         await seen.until("42")
+
+
+async def test_the_second_crash_of_a_kind_is_told_as_the_first_was(ui_home: Path) -> None:
+    async with screen(ui_home) as seen:
+        for _ in range(2):
+            await seen.run("import os; os._exit(3)")
+            await seen.until(lambda: seen.app.query_one("#state").display)
+            await seen.until(lambda: not seen.app.desk.unfinished)
+            await seen.pilot.press("escape")
+            await seen.until(lambda: not seen.app.query_one("#state").display)
+        assert len(notices(seen)) == 2
+
+
+async def test_what_became_of_a_state_out_of_sight_is_told_to_who_comes_back(ui_home: Path) -> None:
+    async with screen(ui_home, session="first") as seen:
+        wait = f"while not os.path.exists({str(ui_home / 'go')!r}): time.sleep(0.01)"
+        await seen.run(f"import os, time\n{wait}\nos._exit(3)")
+        await seen.until(lambda: seen.app.desk.timeline.running is not None)
+        left = seen.app.desk.timeline
+        await main(seen).go_to("second")
+        await seen.until("second · idle")
+        (ui_home / "go").touch()
+        await seen.until(lambda: any(isinstance(item, NoticeItem) for item in left.items))
+        assert not seen.app.query_one("#state").display
+        await main(seen).go_to("first")
+        await seen.until(lambda: seen.app.query_one("#state").display)
 
 
 async def test_a_crash_of_before_the_ui_was_there_is_no_news(ui_home: Path) -> None:

@@ -15,12 +15,14 @@ if TYPE_CHECKING:
 
 async def run(screen: "MainScreen") -> None:
     """Run what is in the editor."""
-    screen.editor.action_submit()
+    if screen.may_change():
+        screen.editor.action_submit()
 
 
 async def background(screen: "MainScreen") -> None:
     """Run what is in the editor as a job."""
-    screen.editor.action_submit(background=True)
+    if screen.may_change():
+        screen.editor.action_submit(background=True)
 
 
 async def interrupt(screen: "MainScreen") -> None:

@@ -79,14 +79,15 @@ async def export(screen: "MainScreen") -> None:
     if desk.journal is None:
         screen.tell("Nothing has happened in this session yet, so there is nothing to write.")
         return
-    folder = desk.options.cwd
+    folder, here = desk.options.cwd, desk.timeline
     proposal = f"{Path(desk.session).name}.ipynb"
-    answer = await screen.ask(Ask(f"Write the session as a notebook in {folder}", proposal=proposal, check=_wrong_path))
+    question = Ask(f"Write the session as a notebook in {folder}", proposal=proposal, check=_wrong_path)
+    answer = await screen.ask_about(here, question)
     if not answer:
         return
     target = anyio.Path(_below(folder, answer))
     replace = Confirm(f"{target} is there already. Replace it?", yes="Replace it", no="Leave it")
-    if await target.exists() and not await screen.ask(replace):
+    if await target.exists() and not await screen.ask_about(here, replace):
         return
     if desk.can_run:
         await desk.act("export", path=str(target))

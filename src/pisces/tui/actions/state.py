@@ -20,9 +20,10 @@ async def undo(screen: "MainScreen") -> None:
 
 async def reset(screen: "MainScreen") -> None:
     """Begin with a fresh kernel, once the person has agreed to it."""
-    if screen.may_change() and await screen.ask(
-        Confirm(f"Every variable of session {screen.desk.session!r} is lost. Reset it?", yes="Reset", no="Keep them")
-    ):
+    if not screen.may_change():
+        return
+    question = f"Every variable of session {screen.desk.session!r} is lost. Reset it?"
+    if await screen.ask_about(screen.desk.timeline, Confirm(question, yes="Reset", no="Keep them")):
         await screen.desk.reset()
 
 
@@ -30,7 +31,8 @@ async def checkpoint(screen: "MainScreen") -> None:
     """Keep the state of now under a name."""
     if not screen.may_change():
         return
-    name = await screen.ask(Ask("Keep the state of now as", hint="a name for it", check=wrong_name))
+    question = Ask("Keep the state of now as", hint="a name for it", check=wrong_name)
+    name = await screen.ask_about(screen.desk.timeline, question)
     if name:
         await screen.desk.act("checkpoint", name=name)
 
@@ -39,13 +41,13 @@ async def restore(screen: "MainScreen") -> None:
     """Go to a checkpoint that has a name."""
     if not screen.may_change():
         return
-    desk = screen.desk
+    desk, here = screen.desk, screen.desk.timeline
     info = next((each for each in await host_sessions(desk.link) if each.id == desk.session), None)
     if info is None or not info.checkpoints:
         screen.tell("There is no checkpoint with a name yet. Ctrl+S makes one; F8 takes the last cell back.")
         return
     choices = [Choice(each.name, each.name, f"after {each.cells} cells · {each.made}") for each in info.checkpoints]
-    name = await screen.ask(Pick("Go to the state of", choices[::-1]))
+    name = await screen.ask_about(here, Pick("Go to the state of", choices[::-1]))
     if name:
         await desk.act("restore", name=name)
 
@@ -54,11 +56,12 @@ async def branch(screen: "MainScreen") -> None:
     """A second session with the state of this one; it is in sight then."""
     if not screen.may_change():
         return
-    desk = screen.desk
+    desk, here = screen.desk, screen.desk.timeline
     taken = {each.id for each in await host_sessions(desk.link)}
     question = f"Branch off {desk.session!r}, as it is now, to a session named"
-    name = await screen.ask(Ask(question, proposal=free_name(desk.session, taken), check=wrong_name))
+    asked = Ask(question, proposal=free_name(desk.session, taken), check=wrong_name)
+    name = await screen.ask_about(here, asked)
     if name:
         made = await desk.act("branch", to=name)
-        if made is not None:
+        if made is not None and desk.timeline is here:  # Else the person has gone elsewhere meanwhile, and stays there.
             await screen.go_to(made.session or name)

@@ -7,7 +7,7 @@ import asyncio
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -154,9 +154,7 @@ class Desk:
         timeline, live = self.timeline, LiveText()
         expected = timeline.expect(code, live)
         own = OwnRun(timeline, self.link.begin("python", params, on_told=live.hear), live)
-        with (
-            nullcontext() if background else self.counted()
-        ):  # Until it has ended: what is read of it then can be left.
+        with self.counted():  # Until it has ended, or is a job: what is read of it then can be left.
             result = await self._carry_out(own)
         self._look_at = 0.0
         await self._read_on(timeline)

@@ -159,7 +159,7 @@ class Timeline:
             self._has_begun = True
         else:
             notice = notice_about(entry)
-        if notice is not None and not (isinstance(entry, StateChanged) and self._was_just_said(notice.text)):
+        if notice is not None and not (isinstance(entry, StateChanged) and self._confirms(notice.text, entry.time)):
             self.items.append(NoticeItem(notice, entry.time))
 
     def _mark(self, word: str) -> None:
@@ -174,5 +174,14 @@ class Timeline:
                     item.mark = word
 
     def _was_just_said(self, text: str) -> bool:
-        recent = self.items[-_JUST_SAID:]
-        return any(isinstance(item, NoticeItem) and item.notice.text == text for item in recent)
+        return any(item.notice.text == text for item in self._just_said())
+
+    def _confirms(self, text: str, time: float) -> bool:
+        """Whether a result has said it before the journal. It counts once: the next crash says the same."""
+        said = next((item for item in self._just_said() if not item.time and item.notice.text == text), None)
+        if said is not None:
+            said.time = time
+        return said is not None
+
+    def _just_said(self) -> list[NoticeItem]:
+        return [item for item in self.items[-_JUST_SAID:] if isinstance(item, NoticeItem)]
