@@ -5,6 +5,7 @@ import os
 import re
 import select
 import signal
+import time
 from pathlib import Path
 
 import pytest
@@ -82,6 +83,77 @@ def test_a_notebook_is_heard_changed_and_run(ui_home: Path, pisces: Command) -> 
     (saved,) = json.loads(path.read_text("utf-8"))["cells"]
     assert "".join(saved["source"]) == "y = 1\ny + 2"
     assert saved["outputs"][0]["data"]["text/plain"] in ("3", ["3"])
+
+
+def notebook_of(path: Path, *sources: str) -> None:
+    """A notebook of these cells."""
+    cells: list[dict[str, object]] = [
+        {"cell_type": "code", "id": f"c{n}", "metadata": {}, "source": each, "outputs": [], "execution_count": None}
+        for n, each in enumerate(sources)
+    ]
+    path.write_text(json.dumps({**NOTEBOOK, "cells": cells}), "utf-8")
+
+
+def test_what_cells_of_a_notebook_say_is_said_once(ui_home: Path, pisces: Command) -> None:
+    notebook_of(ui_home / "a.ipynb", "print('printed')\n6 * 7", "import os; os._exit(3)")
+    lines = said(pisces, ui_home, ":notebook a.ipynb", ":run all", arguments=("--session", "s"))
+    ran = lines[lines.index("printed") :]
+    assert (ran.count("printed"), ran.count("42")) == (1, 1)
+    (crash,) = (line for line in ran if "exited with code 3" in line)
+    assert crash.startswith("STATE ")
+    assert ran[-1].startswith("Cell 1 crashed")
+
+
+@pytest.mark.parametrize("command", [":edit 0", ":insert 0"])
+def test_a_text_that_the_input_cuts_off_changes_no_notebook(ui_home: Path, pisces: Command, command: str) -> None:
+    path = ui_home / "a.ipynb"
+    notebook_of(path, "6 * 7")
+    before = path.read_bytes()
+    done = pisces("--plain", "a.ipynb", stdin=f"{command}\nhalf\n".encode(), cwd=ui_home)
+    assert "Error: The text was not ended with a line that is a dot alone; nothing was changed." in done.stdout
+    assert done.returncode == 1
+    assert path.read_bytes() == before
+
+
+def test_ctrl_c_gives_a_text_up_and_the_talk_goes_on(ui_home: Path, pisces: Command) -> None:
+    path = ui_home / "a.ipynb"
+    notebook_of(path, "6 * 7")
+    before = path.read_bytes()
+    process, ours = on_a_terminal(pisces, "--plain", "a.ipynb", "--cwd", str(ui_home))
+    try:
+        read_until(ours, b">>> ")
+        os.write(ours, b":edit 0\n")
+        seen = read_until(ours, b"Type the text").partition(b"Type the text")[2]
+        process.send_signal(signal.SIGINT)
+        deadline = time.monotonic() + PATIENCE
+        while b">>> " not in seen:
+            assert time.monotonic() < deadline, seen
+            if select.select([ours], [], [], 3)[0]:
+                seen += os.read(ours, 65536)
+            else:  # A signal that comes just before a line is waited for is heard with the end of that line.
+                os.write(ours, b"\n")
+        os.write(ours, b"print(6 * 7)\n")
+        assert b"\r\n42\r\n" in read_until(ours, b"Cell 1 is done.", b">>> ")
+        os.write(ours, b"\x04")
+        assert process.wait(PATIENCE) == 0
+    finally:
+        os.close(ours)
+    assert path.read_bytes() == before
+
+
+def test_switching_to_the_name_of_a_session_that_is_over_makes_it_anew(ui_home: Path, pisces: Command) -> None:
+    said(pisces, ui_home, "x = 41", ":close", arguments=("--session", "s"))
+    done = pisces("--plain", "--session", "other", stdin=b":switch s\nprint('x' in globals())\n", cwd=ui_home)
+    assert done.stdout.splitlines() == ["Session s, in the background host.", "False", "Cell 1 is done."]
+    assert done.returncode == 0
+
+
+def test_a_session_that_is_over_is_heard_and_the_one_of_before_comes_back(ui_home: Path, pisces: Command) -> None:
+    said(pisces, ui_home, "print('of the past')", ":close", arguments=("--session", "s"))
+    lines = said(pisces, ui_home, "x = 41", ":follow s", "x + 1", arguments=("--session", "now"))
+    assert lines[1] == "Following session s, over. Ctrl+C ends that."
+    assert "of the past" in lines
+    assert lines[-3:] == ["Session now, in the background host.", "42", "Cell 2 is done."]
 
 
 def test_what_happened_in_a_session_can_be_heard_again(ui_home: Path, pisces: Command) -> None:

@@ -2,6 +2,7 @@
 
 from pisces.model.cells import CellRecord
 from pisces.model.results import Details, ImageOutput, TextBlock, ToolResult
+from pisces.render.from_result import details_of
 
 _LONG_ENOUGH = 1000.0
 """Milliseconds from which on it is said how long a cell took."""
@@ -16,8 +17,8 @@ _WORDS = {
 
 def left_to_say(result: ToolResult) -> list[str]:
     """What has not been said while it ran: data and pictures that were displayed; all of it, if nothing ran."""
-    details = result.details
-    if not isinstance(details, Details) or not any(cell.status != "pending" for cell in details.cells):
+    details = details_of(result.details)
+    if details is None or not any(cell.status != "pending" for cell in details.cells):
         return [result.text]
     displays = [block.text for block in result.content[1:] if isinstance(block, TextBlock)]
     return [*displays, *map(_picture, details.images)]
@@ -34,6 +35,8 @@ def outcome(details: Details, called: str = "") -> str:
 
 
 def _name(cell: CellRecord) -> str:
+    if cell.label:  # Cells of a notebook are called by their place in it, as its commands do.
+        return cell.label[:1].upper() + cell.label[1:]
     return f"Cell {cell.execution_count}" if cell.execution_count is not None else "The cell"
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from pisces.errors import InvalidCall
+from pisces.tui.desk.host_link import LONG
 from pisces.tui.plain import books, watching
 from pisces.tui.plain.typed_numbers import typed_number
 
@@ -65,10 +66,19 @@ def _typed(parameter: str, argument: str) -> str | int:
     return typed_number(argument, f"A number of cells is needed, got: {argument[:80]}")
 
 
-def _job(action: str, talk: "Talk", argument: str) -> None:
+def _wait(talk: "Talk", argument: str) -> None:
+    """Wait as long as it takes: whoever does not want to presses Ctrl+C, and the job goes on."""
+    talk.speech.say(talk.call("session", action="wait", job=_job(argument), timeout=LONG).text)
+
+
+def _cancel(talk: "Talk", argument: str) -> None:
+    talk.speech.say(talk.call("session", action="cancel", job=_job(argument)).text)
+
+
+def _job(argument: str) -> str:
     if not argument:
         raise InvalidCall("Which job? Give its id; :jobs lists them.")
-    talk.speech.say(talk.call("session", action=action, job=argument).text)
+    return argument
 
 
 def _jobs(talk: "Talk", _argument: str) -> None:
@@ -107,7 +117,9 @@ COMMANDS: Final[dict[str, Command]] = {
     "help": Command("", "this list.", _help),
     "sessions": Command("", "the sessions there are, and where.", watching.list_sessions),
     "switch": Command("NAME", "work in another session; one that is not there is made.", watching.switch),
-    "follow": Command("NAME", "hear what happens in a session, whoever runs it, until Ctrl+C.", watching.follow),
+    "follow": Command(
+        "NAME", "hear what happens in a session, whoever runs it, until Ctrl+C or its end.", watching.follow
+    ),
     "history": Command("[N]", "the last cells of the session, 5 unless N is given.", watching.history),
     "expand": Command("", "the last cell of the session with all that it said.", watching.expand),
     "variables": Command("", "the names that the session knows.", partial(_session, "variables", "")),
@@ -119,8 +131,8 @@ COMMANDS: Final[dict[str, Command]] = {
     "interrupt": Command("", "stop what runs in the session, whoever began it.", partial(_session, "interrupt", "")),
     "background": Command("CODE", "run code without waiting for it.", _background),
     "jobs": Command("", "what runs without waiting, and what has.", _jobs),
-    "wait": Command("JOB", "wait for a job and hear what it said.", partial(_job, "wait")),
-    "cancel": Command("JOB", "stop a job.", partial(_job, "cancel")),
+    "wait": Command("JOB", "wait for a job and hear what it said.", _wait),
+    "cancel": Command("JOB", "stop a job.", _cancel),
     "artifact": Command("ID [LINES | SEARCH]", "an output that was shown in part.", _artifact),
     "notebook": Command("PATH", "open a notebook and hear its cells.", books.open_notebook),
     "show": Command("[N]", "the cells of the notebook, or cell N with its output.", books.show),

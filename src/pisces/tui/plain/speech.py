@@ -21,6 +21,8 @@ class Lines:
     def __init__(self) -> None:
         self._sanitizer = Sanitizer()
         self._rest = ""
+        self._in_line = False
+        """Whether the last that was passed on is a line without its end."""
 
     def feed(self, text: str) -> str:
         """The lines that are whole now, with their ends."""
@@ -29,13 +31,17 @@ class Lines:
         if not end and len(self._rest) > _LONGEST_WAIT:
             end = len(self._rest)
         whole, self._rest = self._rest[:end], self._rest[end:]
-        return spoken(without_control(whole))
+        said = spoken(without_control(whole))
+        if said:
+            self._in_line = not said.endswith("\n")
+        return said
 
     def finish(self) -> str:
-        """The rest, as a line."""
+        """The rest, as a line; of a line that was passed on without its end, that."""
         rest, self._rest = self._rest + self._sanitizer.finish(), ""
+        open_line, self._in_line = bool(rest) or self._in_line, False
         self._sanitizer = Sanitizer()
-        return without_control(rest) + "\n" if rest else ""
+        return without_control(rest) + "\n" if open_line else ""
 
 
 class Speech:

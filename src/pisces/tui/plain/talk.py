@@ -6,9 +6,10 @@ import sys
 from collections.abc import Coroutine
 from typing import Any, Final, TypeVar
 
-from pisces.errors import PiscesError
+from pisces.errors import InvalidCall, PiscesError
 from pisces.model.completion import Completion
-from pisces.model.results import Details, ToolResult
+from pisces.model.results import ToolResult
+from pisces.render.from_result import details_of
 from pisces.tui.desk.desk import Desk
 from pisces.tui.desk.host_link import LONG
 from pisces.tui.desk.typed import Typed, understood
@@ -72,11 +73,16 @@ class Talk:
         return self._runner.run(work)
 
     def lines_until_a_dot(self) -> str:
-        """Further lines of the input, up to one that is a dot alone: a text for a command."""
+        """Further lines of the input, up to one that is a dot alone: a text for a command.
+
+        Raises `InvalidCall` where the input ends, or Ctrl+C comes, before the dot: half a text is none.
+        """
         if self.input.is_person:
             self.speech.say("Type the text; a line with a dot alone ends it.")
         lines: list[str] = []
-        while (line := self.input.next_line("", "")) is not None and line != ".":
+        while (line := self._line_of_a_text()) != ".":
+            if line is None:
+                raise InvalidCall("The text was not ended with a line that is a dot alone; nothing was changed.")
             lines.append(line)
         return "\n".join(lines)
 
@@ -89,15 +95,16 @@ class Talk:
         result = self.call(tool, timeout=LONG, **params)
         self._failed |= result.is_error
         self.speech.say(*left_to_say(result))
-        if isinstance(result.details, Details):
-            self.speech.tell(result.details.notices)
-            self.speech.say(outcome(result.details, called))
+        if (details := details_of(result.details)) is not None:
+            self.speech.tell(details.notices)
+            self.speech.say(outcome(details, called))
 
     def _next(self) -> None:
         prompt = "... " if self._gathering.open else ">>> "
         self._ending.watch()
         try:
-            line = self.input.next_line(prompt, self._gathering.text)
+            # To put it together for every line of a long block is work that only completion has a use for.
+            line = self.input.next_line(prompt, self._gathering.text if self.input.is_person else "")
         except KeyboardInterrupt:
             self._gathering.drop()
             self.speech.say("", "Nothing runs. :quit or Ctrl+D ends.")
@@ -106,6 +113,14 @@ class Talk:
         for text in self._gathering.finish() if line is None else self._gathering.take(line):
             self._keep(text)
             self._do(text)
+
+    def _line_of_a_text(self) -> str | None:
+        """None where there is no more, or it is given up with Ctrl+C."""
+        self._ending.watch()
+        try:
+            return self.input.next_line("", "")
+        except KeyboardInterrupt:
+            return None
 
     def _remember(self) -> None:
         if isinstance(self.input, Person):
@@ -135,11 +150,16 @@ class Talk:
         except PiscesError as error:
             self._failed = True
             self.speech.say(f"Error: {error.explain()}")
+        except KeyboardInterrupt:  # Where nothing ran that it could have stopped; the talk goes on.
+            self._failed = True
+            self.speech.say("Interrupted.")
 
     def _run_typed(self, typed: Typed) -> None:
         if not self.desk.can_run:
-            self.speech.say(f"Session {self.desk.session} is watched only. :switch NAME goes to one of your own.")
-        elif typed.kind == "shell":
+            raise InvalidCall(
+                f"Session {self.desk.session} is watched only.", hint=":switch NAME goes to one of your own."
+            )
+        if typed.kind == "shell":
             self.run("bash", called="The command", command=typed.text, cwd=self.desk.options.cwd)
         else:
             self.run("python", code=typed.text, session=self.desk.session)

@@ -33,9 +33,10 @@ def _described(seen: SeenSession) -> str:
 
 
 def switch(talk: "Talk", name: str) -> None:
-    """Have another session in sight."""
-    _go_to(talk, name, SeenSession(name=name, where="host", journal=None))
-    talk.speech.say(f"Session {talk.desk.session}, {_WHERE[talk.desk.where]}.")
+    """Work in another session of the host: those of that name that are over, or of other programs, cannot be."""
+    there = [seen for seen in _named(talk, name) if seen.where == "host"]
+    talk.desk.switch(there[0] if there else SeenSession(name=name, where="host", journal=None))
+    _tell_where(talk)
 
 
 def history(talk: "Talk", number: str) -> None:
@@ -50,21 +51,33 @@ def expand(talk: "Talk", _argument: str) -> None:
 
 
 def follow(talk: "Talk", name: str) -> None:
-    """Say what happens in a session, until Ctrl+C."""
+    """Say what happens in a session, until Ctrl+C or its end; then the one of before is in sight again."""
+    desk = talk.desk
+    before = SeenSession(name=desk.session, where=desk.where, journal=desk.journal)
+    followed = before
     if name:
-        _go_to(talk, name, None)
-    talk.speech.say(f"Following session {talk.desk.session}. Ctrl+C ends that.")
-    talk.wait_for(_follow(talk))
+        found = _named(talk, name)
+        if not found:
+            raise InvalidCall(f"There is no session {name!r}.", hint=":sessions lists them.")
+        followed = found[0]
+    desk.switch(followed)
+    try:
+        talk.speech.say(f"Following session {desk.session}, {_WHERE[desk.where]}. Ctrl+C ends that.")
+        talk.wait_for(_follow(talk))
+    finally:
+        desk.switch(before)
+    _tell_where(talk)
 
 
-def _go_to(talk: "Talk", name: str, otherwise: SeenSession | None) -> None:
+def _tell_where(talk: "Talk") -> None:
+    talk.speech.say(f"Session {talk.desk.session}, {_WHERE[talk.desk.where]}.")
+
+
+def _named(talk: "Talk", name: str) -> list[SeenSession]:
+    """The sessions of a name, that of the host first."""
     if not name:
         raise InvalidCall("Which session? Give its name; :sessions lists them.")
-    found = [seen for seen in talk.wait_for(talk.desk.sessions()) if seen.name == name]
-    chosen = found[0] if found else otherwise
-    if chosen is None:
-        raise InvalidCall(f"There is no session {name!r}.", hint=":sessions lists them.")
-    talk.desk.switch(chosen)
+    return [seen for seen in talk.wait_for(talk.desk.sessions()) if seen.name == name]
 
 
 def _tell_last(talk: "Talk", count: int, *, expanded: bool) -> None:
@@ -80,18 +93,20 @@ async def _catch_up(talk: "Talk") -> None:
 
 
 async def _follow(talk: "Talk") -> None:
-    """Cells are told when they have ended; notices as they come."""
+    """Cells are told when they have ended; notices as they come. A session that is over is told to its end."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     loop.add_signal_handler(signal.SIGINT, stop.set)
     told = 0
     try:
         while not stop.is_set():
-            talk.desk.poll()
+            new = talk.desk.poll()
             items = talk.desk.timeline.items
             while told < len(items) and items[told] is not talk.desk.timeline.running:
                 talk.speech.say(_told(items[told], expanded=False))
                 told += 1
+            if talk.desk.where == "past" and not new and told == len(items):
+                break  # Nothing more can happen, and nobody may be there to press Ctrl+C.
             await _wait(stop)
     finally:
         loop.remove_signal_handler(signal.SIGINT)

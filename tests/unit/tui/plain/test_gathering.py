@@ -1,9 +1,12 @@
 """Lines put together to what can be run."""
 
+import codeop
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from pisces.tui.plain import gathering as gathering_module
 from pisces.tui.plain.gathering import Gathering
 
 
@@ -19,6 +22,9 @@ def gathered(text: str, *, blank_ends: bool) -> list[str]:
         ("x = 1\nx", ["x = 1", "x"]),
         ("f(1,\n2)\nx", ["f(1,\n2)", "x"]),
         ("s = '''a\n\nb'''\nx", ["s = '''a\n\nb'''", "x"]),
+        ("s = f(\n  '''a\nb)\n''',\n)\nx", ["s = f(\n  '''a\nb)\n''',\n)", "x"]),
+        ("a = [\n  [1],\n  [2]]\nx", ["a = [\n  [1],\n  [2]]", "x"]),
+        ("a = [\n{\n1:\n(2),\n},\n3]\n:undo", ["a = [\n{\n1:\n(2),\n},\n3]", ":undo"]),
         ("for i in a:\n  i\nx", ["for i in a:\n  i", "x"]),
         ("if a:\n  b\nelse:\n  c\nx", ["if a:\n  b\nelse:\n  c", "x"]),
         ("@f\ndef g():\n  pass\ng()", ["@f\ndef g():\n  pass", "g()"]),
@@ -34,7 +40,11 @@ def gathered(text: str, *, blank_ends: bool) -> list[str]:
     ],
 )
 @pytest.mark.parametrize("blank_ends", [True, False], ids=["typed", "piped"])
-def test_lines_become_inputs(text: str, inputs: list[str], blank_ends: bool) -> None:
+@pytest.mark.parametrize("many", [1, 50])
+def test_lines_become_inputs(
+    text: str, inputs: list[str], blank_ends: bool, many: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(gathering_module, "_MANY", many)
     assert gathered(text, blank_ends=blank_ends) == inputs
 
 
@@ -42,6 +52,37 @@ def test_an_empty_line_ends_a_block_that_is_typed_and_none_that_is_piped() -> No
     text = "def f():\n    a = 1\n\n    return a\nf()"
     assert gathered(text, blank_ends=False) == ["def f():\n    a = 1\n\n    return a", "f()"]
     assert gathered(text, blank_ends=True)[0] == "def f():\n    a = 1"
+
+
+@pytest.mark.parametrize(
+    ("first", "line", "last"),
+    [
+        ("x = [", "    [1, 2],", "]"),
+        ("x = [", "(1, 2),", "]"),
+        ("x = '''", "f(x)", "'''"),
+        ("def f():", "    x[0] = f(1)", "    return 1"),
+    ],
+    ids=["list", "list at the margin", "string", "function"],
+)
+def test_a_long_block_is_not_compiled_with_every_line(
+    first: str, line: str, last: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    judged: list[str] = []
+    judge = codeop.CommandCompiler.__call__
+
+    def counted(self: codeop.CommandCompiler, source: str, filename: str, symbol: str) -> object:
+        judged.append(source)
+        return judge(self, source, filename, symbol)
+
+    monkeypatch.setattr(codeop.CommandCompiler, "__call__", counted)
+    block = "\n".join([first, *[line] * 500, last])
+    assert gathered(f"{block}\ny", blank_ends=False) == [block, "y"]
+    assert len(judged) < 60
+
+
+def test_a_long_block_that_is_broken_takes_no_command_with_it() -> None:
+    block = "\n".join(["for i in a:", *["    f(i)"] * 100, "    )"])
+    assert gathered(f"{block}\n:undo", blank_ends=False) == [block, ":undo"]
 
 
 def test_what_has_begun_can_be_dropped() -> None:

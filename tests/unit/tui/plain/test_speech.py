@@ -31,6 +31,14 @@ def test_a_line_without_an_end_is_not_held_back_for_ever() -> None:
     assert sum(len(lines.feed("x" * 1000)) for _ in range(1000)) > 900_000
 
 
+def test_a_long_line_without_an_end_ends_before_what_is_said_next() -> None:
+    lines = Lines()
+    said = lines.feed("x" * 100_000)
+    assert lines.feed("") == ""
+    assert said + lines.finish() == "x" * 100_000 + "\n"
+    assert lines.finish() == ""
+
+
 def test_what_became_of_the_state_is_said_first_and_in_capitals(capsys: pytest.CaptureFixture[str]) -> None:
     Speech().tell(["Cell 2 failed.", "[State: restored] The kernel exited with code 3."])
     assert capsys.readouterr().out == "STATE RESTORED: The kernel exited with code 3.\nCell 2 failed.\n"
