@@ -26,13 +26,30 @@ PiscesError                 has `.hint`: what to do about it
 A cell that fails is not an error of Pisces: it is a result.
 """
 
+import errno
+import resource
+from typing import Final
+
+_NO_DESCRIPTOR: Final = (errno.EMFILE, errno.ENFILE)
+
 
 class PiscesError(Exception):
     """The base. `str(error)` says what is wrong, with the value; `hint` says what to do, and may be empty."""
 
     def __init__(self, message: str, *, hint: str = "") -> None:
         super().__init__(message)
-        self.hint = hint
+        self._hint = hint
+
+    @property
+    def hint(self) -> str:
+        """What to do. Where no file can be opened, no other advice helps, so that is the hint whatever was tried."""
+        refusal = without_descriptor(self)
+        return self._hint if refusal is None else _about_descriptors(refusal)
+
+    @property
+    def clause(self) -> str:
+        """The message without its full stop, for use inside a sentence."""
+        return str(self).rstrip(".")
 
     def explain(self) -> str:
         """The message and, where there is one, the hint: what a person or an agent should read."""
@@ -137,3 +154,25 @@ class TooManyRestarts(SessionError):
 
 class DeadlineExceeded(PiscesError):
     """The time of the call ran out while it waited."""
+
+
+def without_descriptor(error: BaseException | None) -> OSError | None:
+    """The system's refusal to open one more file, if that is what an error comes from."""
+    while error is not None:
+        if isinstance(error, OSError) and error.errno in _NO_DESCRIPTOR:
+            return error
+        if isinstance(error, BaseExceptionGroup):
+            error = error.exceptions[0]
+        else:
+            error = error.__cause__ or (None if error.__suppress_context__ else error.__context__)
+    return None
+
+
+def _about_descriptors(refusal: OSError) -> str:
+    if refusal.errno == errno.ENFILE:
+        return "All programs together have as many files open as the system allows: end some that have many open."
+    limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return (
+        f"This process has all {limit} files open that it may have. Allow more (`ulimit -n`), or have fewer sessions "
+        "at once."
+    )

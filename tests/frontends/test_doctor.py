@@ -5,7 +5,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.frontends.command import Command
+
+pytestmark = pytest.mark.usefixtures("elsewhere")
 
 
 def findings(pisces: Command, variables: Mapping[str, str] | None = None) -> tuple[int, dict[str, dict[str, Any]]]:

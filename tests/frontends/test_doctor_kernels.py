@@ -12,6 +12,8 @@ from pisces.settings.paths import Paths
 from tests.fakes.servers import Server, ask
 from tests.frontends.command import Command
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 
 @pytest.fixture
 def jupyter(jupyter_python: str) -> Iterator[Command]:

@@ -17,6 +17,8 @@ from pisces.settings.paths import Paths
 from tests.fakes.hosts import gone
 from tests.frontends.command import PATIENCE, Command
 
+pytestmark = pytest.mark.usefixtures("elsewhere")
+
 _HOLD = """\
 import sys
 from pathlib import Path

@@ -84,7 +84,7 @@ async def log_of(gateway_id: str | None) -> Path:
 async def _named(gateway_id: str | None, deadline: Deadline) -> GatewayFolder:
     """The gateway of this id, or of the interpreter here. Raises `InvalidCall` when no id fits, or several do."""
     if gateway_id is None:
-        return (await _here(deadline))[1]
+        return (await _here(deadline, ahead=True))[1]
     folders = list(gateway_folders(_paths()))
     fitting = [folder for folder in folders if folder.path.name.startswith(gateway_id)]
     if len(fitting) != 1:
@@ -94,12 +94,15 @@ async def _named(gateway_id: str | None, deadline: Deadline) -> GatewayFolder:
     return fitting[0]
 
 
-async def _here(deadline: Deadline) -> tuple[GatewayPlan, GatewayFolder]:
-    """What the interpreter that code in this folder runs with would have."""
+async def _here(deadline: Deadline, *, ahead: bool = False) -> tuple[GatewayPlan, GatewayFolder]:
+    """What the interpreter that code in this folder runs with would have.
+
+    With `ahead` it raises `NotUsedYet` rather than run one that came with the folder: that has no gateway.
+    """
     cwd, paths = Path.cwd(), _paths()
     loaded = load_settings(cwd, os.environ)
     lookup = InterpreterLookup(cwd, os.environ, loaded, paths)
-    found = await lookup.find(None, deadline)
+    found = await lookup.find(None, deadline, ahead=ahead)
     env = lookup.environment(found)
     python = loaded.settings.python
     plan = GatewayPlan(

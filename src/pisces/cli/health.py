@@ -1,7 +1,7 @@
 """The examination behind `pisces doctor`: settings, folders, interpreter, kernel, and what the system allows."""
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
 
@@ -14,7 +14,7 @@ from pisces.cli.health_kernel import examine_kernel
 from pisces.cli.health_state import examine_host
 from pisces.environment.candidates import Candidate, candidates
 from pisces.environment.filter import filter_environment
-from pisces.environment.interpreter import PROBE_SECONDS, Interpreter, Search, resolve_interpreter
+from pisces.environment.interpreter import PROBE_SECONDS, Interpreter, NotUsedYet, Search, resolve_interpreter
 from pisces.environment.probe import ProbeFailed, probe
 from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache
 from pisces.errors import PiscesError, SettingsError
@@ -28,13 +28,26 @@ _SECONDS: Final = 60.0
 """For the whole examination."""
 
 
-async def examine() -> list[Finding]:
-    """Look at everything, for the folder and the environment at hand."""
+async def examine(may_run: Callable[[str], bool]) -> list[Finding]:
+    """Look at everything, for the folder and the environment at hand.
+
+    `may_run` is asked before code runs that came with the folder, with a sentence that says which.
+    """
     cwd, environ = Path.cwd(), dict(os.environ)
-    paths, deadline = Paths.locate(environ), Deadline.after(_SECONDS)
+    paths = Paths.locate(environ)
     loaded, finding = _examine_settings(cwd, environ)
     findings = [finding, _examine_folders(paths)]
-    interpreter, finding = await _examine_interpreter(cwd, environ, loaded.settings, paths, deadline)
+    search = Search(
+        cwd=cwd,
+        environ=environ,
+        settings=loaded.settings,
+        paths=paths,
+        cache=ProbeCache(paths.cache),
+        fresh=True,
+        ahead=True,
+    )
+    interpreter, finding = await _examine_interpreter(search, may_run)
+    deadline = Deadline.after(_SECONDS)
     # An external gateway needs none here.
     findings.append(msgspec.structs.replace(finding, blocks=finding.blocks and not _is_elsewhere(loaded)))
     # Before a kernel is started, which may mend what is wrong with it.
@@ -108,12 +121,15 @@ def _examine_folders(paths: Paths) -> Finding:
     return Finding(name="folders", status="ok", summary=summary)
 
 
-async def _examine_interpreter(
-    cwd: Path, environ: Mapping[str, str], settings: Settings, paths: Paths, deadline: Deadline
-) -> tuple[Interpreter | None, Finding]:
-    search = Search(cwd=cwd, environ=environ, settings=settings, paths=paths, cache=ProbeCache(paths.cache), fresh=True)
+async def _examine_interpreter(search: Search, may_run: Callable[[str], bool]) -> tuple[Interpreter | None, Finding]:
+    deadline = Deadline.after(_SECONDS)
     try:
         found = await resolve_interpreter(search, deadline)
+    except NotUsedYet as unused:
+        if may_run(str(unused)):
+            return await _examine_interpreter(msgspec.structs.replace(search, ahead=False), may_run)
+        fix = "`pisces doctor --run` runs it; so does the first call that needs it."
+        return None, Finding(name="interpreter", status="off", summary=f"not examined: {unused}", fix=fix)
     except PiscesError as error:
         return None, Finding(name="interpreter", status="problem", summary=str(error), fix=error.hint, blocks=True)
     version = "unknown version" if found.version is None else ".".join(map(str, found.version))

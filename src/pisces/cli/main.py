@@ -62,8 +62,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     _fill_standard_descriptors()
     try:
         _heed_switches()
-        given = list(sys.argv[1:] if arguments is None else arguments)
-        code = cli.main(args=_with_command(given), prog_name="pisces", standalone_mode=False)
+        given = _with_command(list(sys.argv[1:] if arguments is None else arguments))
+        if given and given[0] not in _OWN_OPTIONS:
+            from pisces.settings.own_process import protect_process
+
+            protect_process()
+        code = cli.main(args=given, prog_name="pisces", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
         error.show()

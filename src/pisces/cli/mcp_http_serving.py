@@ -1,10 +1,12 @@
 """Running the MCP server over HTTP, and telling how clients get there."""
 
+import os
 import sys
 from contextlib import closing
 
 from pisces.cli.mcp_serving import run_until_stopped
 from pisces.cli.startup import stage
+from pisces.environment.secret_names import drop_own_tokens
 from pisces.mcp.http.endpoint import Endpoint, Listening
 from pisces.mcp.http.serving import serve_http
 from pisces.mcp.options import ServerOptions, make_runtime
@@ -13,6 +15,7 @@ from pisces.mcp.options import ServerOptions, make_runtime
 def serve_over_http(cwd: str | None, options: ServerOptions, endpoint: Endpoint) -> int:
     """Serve until a signal comes; the exit code. Raises `InvalidCall` and `SettingsError`."""
     runtime = make_runtime(cwd)
+    drop_own_tokens(os.environ)
     stage("settings")
     with closing(endpoint.listen()) as listening:
         return run_until_stopped(lambda: serve_http(runtime, options, listening, lambda: _announce(listening)))

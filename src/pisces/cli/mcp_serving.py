@@ -9,6 +9,7 @@ import click
 
 from pisces.cli.signals import StopSignals, in_running_loop
 from pisces.cli.startup import stage
+from pisces.environment.secret_names import drop_own_tokens
 from pisces.mcp.options import ServerOptions, make_runtime
 from pisces.mcp.stdio.serving import serve_stdio
 
@@ -21,6 +22,7 @@ _TO_A_PERSON: Final = (
 def serve(cwd: str | None, options: ServerOptions) -> int:
     """Serve over standard input and output; the exit code. Raises `InvalidCall` and `SettingsError`."""
     runtime = make_runtime(cwd)
+    drop_own_tokens(os.environ)
     stage("settings")
     if os.isatty(0):
         click.echo(_TO_A_PERSON, err=True)

@@ -1,9 +1,10 @@
-"""Which variables of the user's environment a kernel may see.
+"""Which variables of the user's environment a kernel may see. `docs/reference/environment.md` has the rule and why.
 
-What is denied is decided first, then what is allowed; the rest stays outside. Where a variable that keeps programs
-from asking questions is not set, it is set here.
+What is denied is decided first, then what is allowed; the rest stays outside. Addresses lose their login unless the
+variable was allowed by name. Where a variable that keeps programs from asking questions is not set, it is set here.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from typing import Final
 
@@ -16,8 +17,9 @@ _PLAIN: Final = """
     SSH_AUTH_SOCK SSH_AGENT_PID CONDA_PREFIX CONDA_DEFAULT_ENV VIRTUAL_ENV PYTHONPATH
     LD_LIBRARY_PATH DYLD_LIBRARY_PATH CUDA_VISIBLE_DEVICES DISPLAY WAYLAND_DISPLAY
 """
-_PROXY_AND_CA: Final = """
-    HTTP_PROXY HTTPS_PROXY FTP_PROXY ALL_PROXY NO_PROXY
+_PROXIES: Final = frozenset({"HTTP_PROXY", "HTTPS_PROXY", "FTP_PROXY", "ALL_PROXY"})
+_CA: Final = """
+    NO_PROXY
     SSL_CERT_FILE SSL_CERT_DIR REQUESTS_CA_BUNDLE CURL_CA_BUNDLE PIP_CERT GIT_SSL_CAINFO AWS_CA_BUNDLE
     NODE_EXTRA_CA_CERTS NIX_SSL_CERT_FILE
 """
@@ -31,9 +33,10 @@ _WINDOWS: Final = """
 ALLOWED_NAMES: Final = (
     frozenset(_PLAIN.split())
     | frozenset(_WINDOWS.split())
-    | frozenset(spelled for name in _PROXY_AND_CA.split() for spelled in (name, name.lower()))
+    | frozenset(spelled for name in (*_PROXIES, *_CA.split()) for spelled in (name, name.lower()))
 )
 ALLOWED_PREFIXES: Final = ("LC_", "XDG_", "PI_")
+_URL_LOGIN: Final = re.compile(r"(?<=://)[^/?#\s]*@")
 
 PLAIN_MPLBACKEND: Final = "Agg"
 """Draws figures for whoever shows them."""
@@ -64,7 +67,11 @@ def filter_environment(environ: Mapping[str, str], allow_names: Iterable[str] = 
                 f"`python.env.allow` names {name}, which never reaches a kernel: it is a key of the agent itself.",
                 hint="Take it out. Code that needs a key of its own can have it under another name, allowed here.",
             )
-    seen = {name: value for name, value in environ.items() if _passes(name, allowed)}
+    seen = {
+        name: value if name in allowed else _without_login(name, value)
+        for name, value in environ.items()
+        if _passes(name, allowed)
+    }
     return {**NON_INTERACTIVE, **seen}
 
 
@@ -76,3 +83,13 @@ def _passes(name: str, allowed: frozenset[str]) -> bool:
     if has_denied_ending(name):
         return False
     return name in ALLOWED_NAMES or name in NON_INTERACTIVE or name.startswith(ALLOWED_PREFIXES)
+
+
+def _without_login(name: str, value: str) -> str:
+    """The value without the user and password of any address in it."""
+    if "@" not in value:
+        return value
+    if name.upper() in _PROXIES:  # Programs take `user:password@host:port` too, and passwords that are not quoted.
+        scheme, separator, rest = value.rpartition("://")
+        return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+    return _URL_LOGIN.sub("", value)

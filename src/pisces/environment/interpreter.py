@@ -9,6 +9,7 @@ import msgspec
 
 from pisces.environment.candidates import Candidate, candidates, explicit_candidate
 from pisces.environment.filter import filter_environment
+from pisces.environment.folder_code import folder_entries, runs_folder_code
 from pisces.environment.probe import ProbeAnswer, ProbeFailed, probe
 from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache, is_script, signature_of
 from pisces.errors import DeadlineExceeded, InterpreterError
@@ -69,13 +70,28 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     """`PI_PYTHON_SKIP_CHECK`: take the first that is there."""
     fresh: bool = False
     """Ask again whatever the cache says."""
+    ahead: bool = False
+    """No call needs it yet: run no code that came with the folder, unless it has run here before."""
+
+
+class NotUsedYet(InterpreterError):
+    """The interpreter that a call would use runs code of the folder, and none has run here before."""
+
+    def __init__(self, interpreter: Interpreter, folder: str) -> None:
+        super().__init__(
+            f"{interpreter.path} (from {interpreter.source}) runs code that came with {folder}, and has not been used "
+            "there yet.",
+            hint="The first call that needs it uses it; `pisces doctor --run` does too.",
+        )
+        self.interpreter = interpreter
+        """What it looks like from outside."""
 
 
 async def resolve_interpreter(search: Search, time_left: TimeLeft) -> Interpreter:
     """Find the interpreter: the named one, or the first of the known places that works.
 
-    Raises `InterpreterError` with every place that was tried and why not, and `DeadlineExceeded`. Cancelling it leaves
-    no process behind.
+    Raises `InterpreterError` with every place that was tried and why not, `NotUsedYet` if the search is ahead of a
+    call, and `DeadlineExceeded`. Cancelling it leaves no process behind.
     """
     cwd = str(search.cwd)
     if search.settings.python.interpreter:
@@ -103,13 +119,26 @@ async def resolve_interpreter(search: Search, time_left: TimeLeft) -> Interprete
 async def _try(candidate: Candidate, search: Search, cwd: str, time_left: TimeLeft) -> Interpreter:
     if candidate.problem:
         raise ProbeFailed(candidate.problem)
+    entries = folder_entries(cwd, search.environ)
+    signature = (*signature_of(candidate.path, cwd, search.environ), *entries)
+    # What depends on the folder is remembered for each folder.
+    key = f"{candidate.path}\0{cwd}" if entries or is_script(candidate.path) else candidate.path
+    if (search.ahead or search.skip_check) and not search.cache.has_run(key, signature):
+        if search.ahead and runs_folder_code(candidate.path, cwd, search.environ):
+            raise NotUsedYet(_unchecked(candidate), cwd)
+        if search.skip_check:
+            search.cache.put(key, signature, None)
     if search.skip_check:
         return _unchecked(candidate)
-    signature = signature_of(candidate.path, cwd, search.environ)
-    answer = None if search.fresh else search.cache.get(candidate.path, signature)
+    answer = None if search.fresh else search.cache.get(key, signature)
     if answer is None:
-        answer = await _ask(candidate, search, cwd, time_left)
-        search.cache.put(candidate.path, signature, answer)
+        try:
+            answer = await _ask(candidate, search, cwd, time_left)
+        except ProbeFailed:
+            if not search.cache.has_run(key, signature):
+                search.cache.put(key, signature, None)  # It has run all the same.
+            raise
+        search.cache.put(key, signature, answer)
     return _interpreter(candidate, answer)
 
 

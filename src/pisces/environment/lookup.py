@@ -30,7 +30,7 @@ class InterpreterLookup:
             skip_check=loaded.switches.skip_check,
         )
         self._found: dict[str, Interpreter] = {}
-        self._environments: dict[str, dict[str, str]] = {}
+        self._environments: dict[Interpreter, dict[str, str]] = {}
 
     @property
     def skips_check(self) -> bool:
@@ -52,12 +52,15 @@ class InterpreterLookup:
         self._found.pop(named or "", None)
         self._search = msgspec.structs.replace(self._search, fresh=True)
 
-    async def find(self, named: str | None, time_left: TimeLeft) -> Interpreter:
-        """The interpreter of that path or command; without one, that of the settings or the first that works."""
+    async def find(self, named: str | None, time_left: TimeLeft, *, ahead: bool = False) -> Interpreter:
+        """The interpreter of that path or command; without one, that of the settings or the first that works.
+
+        Raises what `resolve_interpreter` does; `ahead` is whether no call needs it yet.
+        """
         known = self.known(named)
         if known is not None:
             return known
-        search = self._search
+        search = msgspec.structs.replace(self._search, ahead=ahead) if ahead else self._search
         if named is not None:
             python = msgspec.structs.replace(search.settings.python, interpreter=named)
             settings = msgspec.structs.replace(search.settings, python=python)
@@ -68,11 +71,11 @@ class InterpreterLookup:
 
     def environment(self, interpreter: Interpreter) -> dict[str, str]:
         """The environment that this interpreter's kernels start with; `injected` comes on top."""
-        env = self._environments.get(interpreter.path)
+        env = self._environments.get(interpreter)
         if env is None:
             search = self._search
             env = kernel_environment(interpreter, search.environ, search.settings, cwd=str(search.cwd))
-            self._environments[interpreter.path] = env
+            self._environments[interpreter] = env
         return env
 
     @property

@@ -13,6 +13,7 @@ import anyio
 import msgspec
 
 from pisces.environment.captured_process import CapturedProcess
+from pisces.errors import InterpreterError, without_descriptor
 
 MINIMUM_VERSION: Final = (3, 9)
 """What the guest needs."""
@@ -61,13 +62,19 @@ class ProbeFailed(Exception):
 
 
 async def probe(path: str, *, cwd: str, env: Mapping[str, str], seconds: float) -> ProbeAnswer:
-    """Run the interpreter at `path` and have its answer within `seconds`. Raises `ProbeFailed`."""
+    """Run the interpreter at `path` and have its answer within `seconds`.
+
+    Raises `ProbeFailed`, and `InterpreterError` when no process can be started at all.
+    """
     marker = f"pisces-{os.urandom(8).hex()} "
     output = bytearray()
     try:
         process = CapturedProcess([path, "-c", _QUESTION, marker], cwd=cwd, env=env)
     except (OSError, ValueError) as error:
-        raise ProbeFailed(f"cannot be started ({getattr(error, 'strerror', None) or error})") from error
+        why = getattr(error, "strerror", None) or error
+        if without_descriptor(error) is not None:  # No other interpreter could be started either.
+            raise InterpreterError(f"{path} cannot be started: {why}") from error
+        raise ProbeFailed(f"cannot be started ({why})") from error
     async with process:
         with anyio.move_on_after(seconds) as limit:
             await _read_answer(process, marker.encode("ascii"), output)

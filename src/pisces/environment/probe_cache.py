@@ -1,7 +1,8 @@
 """Answers of interpreters that worked, kept in memory and on disk, so that a start need not ask again.
 
 An answer counts as long as the files it came from are the same; failures are never kept. The disk copy saves the
-next process the 30 to 150 ms of a probe; losing it costs only that.
+next process the 30 to 150 ms of a probe. It is also the record of what was run here before: an interpreter that came
+with a folder is not started ahead of a call without it (see `folder_code`).
 """
 
 import logging
@@ -15,6 +16,7 @@ import msgspec
 
 from pisces.environment.probe import ProbeAnswer
 from pisces.settings.paths import make_private
+from pisces.settings.private_file import write_whole
 
 _log = logging.getLogger(__name__)
 
@@ -31,7 +33,8 @@ Signature = tuple[str, ...]
 class _Entry(msgspec.Struct, frozen=True):
     signature: Signature
     executable: Signature
-    answer: ProbeAnswer
+    answer: ProbeAnswer | None
+    """None if it was run without being asked."""
 
 
 class ProbeCache:
@@ -41,36 +44,44 @@ class ProbeCache:
         self._folder = folder
         self._entries: dict[str, _Entry] = {}
 
-    def get(self, path: str, signature: Signature) -> ProbeAnswer | None:
-        """The answer that the interpreter at `path` gave when its signature was the same."""
-        entry = self._entries.get(path) or self._read(path)
-        if entry is None or entry.signature != signature or entry.executable != _file(entry.answer.executable):
-            return None
-        self._entries[path] = entry
-        return entry.answer
+    def get(self, key: str, signature: Signature) -> ProbeAnswer | None:
+        """The answer that the interpreter of this key gave when its signature was the same."""
+        entry = self._valid(key, signature)
+        return None if entry is None else entry.answer
 
-    def put(self, path: str, signature: Signature, answer: ProbeAnswer) -> None:
-        """Keep an answer. A cache that cannot be written is told to the log and to nobody else."""
-        entry = _Entry(signature, _file(answer.executable), answer)
-        self._entries[path] = entry
+    def has_run(self, key: str, signature: Signature) -> bool:
+        """Whether that interpreter was run before, as it is now."""
+        return self._valid(key, signature) is not None
+
+    def put(self, key: str, signature: Signature, answer: ProbeAnswer | None) -> None:
+        """Keep an answer, or that it was run without one. A cache that cannot be written is told to the log only."""
+        entry = _Entry(signature, _file(answer.executable) if answer else (), answer)
+        self._entries[key] = entry
         if self._folder is None:
             return
         # Whether IPython is there can change with one `pip install`, which leaves the signature as it was.
-        lasting = msgspec.structs.replace(entry, answer=msgspec.structs.replace(answer, has_ipython=None))
-        file = self._file(self._folder, path)
-        scratch = file.with_suffix(f".{os.getpid()}")
+        lasting = None if answer is None else msgspec.structs.replace(answer, has_ipython=None)
         try:
             make_private(self._folder)
-            scratch.write_bytes(msgspec.json.encode(lasting))
-            scratch.replace(file)
+            content = msgspec.json.encode(msgspec.structs.replace(entry, answer=lasting))
+            write_whole(self._file(self._folder, key), content)
         except (OSError, UnicodeEncodeError) as error:
             _log.debug("interpreter cache not written: %s", error)
 
-    def _read(self, path: str) -> _Entry | None:
+    def _valid(self, key: str, signature: Signature) -> _Entry | None:
+        entry = self._entries.get(key) or self._read(key)
+        if entry is None or entry.signature != signature:
+            return None
+        if entry.answer is not None and entry.executable != _file(entry.answer.executable):
+            return None
+        self._entries[key] = entry
+        return entry
+
+    def _read(self, key: str) -> _Entry | None:
         if self._folder is None:
             return None
         try:
-            return msgspec.json.decode(self._file(self._folder, path).read_bytes(), type=_Entry)
+            return msgspec.json.decode(self._file(self._folder, key).read_bytes(), type=_Entry)
         except FileNotFoundError:
             return None
         except (OSError, msgspec.DecodeError) as error:
@@ -78,9 +89,9 @@ class ProbeCache:
             return None
 
     @staticmethod
-    def _file(folder: Path, path: str) -> Path:
+    def _file(folder: Path, key: str) -> Path:
         # A short name will do: the entry has the whole path in its signature, so a collision is only a miss.
-        return folder / f"{zlib.crc32(os.fsencode(path)):08x}.json"
+        return folder / f"{zlib.crc32(os.fsencode(key)):08x}.json"
 
 
 def signature_of(path: str, cwd: str, environ: Mapping[str, str]) -> Signature:
@@ -95,7 +106,7 @@ def signature_of(path: str, cwd: str, environ: Mapping[str, str]) -> Signature:
         roots = [os.path.join(home, name) for name in _GLOBAL_VERSION_FILES]
         if environ.get("PYENV_ROOT"):
             roots.append(os.path.join(environ["PYENV_ROOT"], "version"))
-        for file in (*_version_files(cwd), *roots):
+        for file in (*version_files(cwd), *roots):
             parts += _file(file)
     return tuple(parts)
 
@@ -109,7 +120,8 @@ def is_script(path: str) -> bool:
         return False
 
 
-def _version_files(cwd: str) -> list[str]:
+def version_files(cwd: str) -> list[str]:
+    """Where a shim looks for the version that it is to be."""
     folders = [Path(cwd), *Path(cwd).parents]
     return [str(folder / name) for folder in folders for name in _VERSION_FILES]
 

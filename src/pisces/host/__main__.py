@@ -11,6 +11,9 @@ import sys
 
 def main() -> None:
     """Leave the terminal, the session and the parent behind, then serve."""
+    from pisces.settings.own_process import protect_process
+
+    protect_process()
     ready = int(sys.argv[1])
     if os.fork():
         os._exit(0)

@@ -111,4 +111,6 @@ def cannot_start(agent: Path, error: OSError) -> PiscesError:
         hint = "A host that is ending may still hold it: try again, or see what that process does."
     else:
         hint = "It needs a folder that can be written to and has some space left; PISCES_HOME names another one."
-    return PiscesError(f"The background host cannot be started in {agent}: {error}", hint=hint)
+    refusal = PiscesError(f"The background host cannot be started in {agent}: {error}", hint=hint)
+    refusal.__cause__ = error  # The host sends what it says instead of raising it.
+    return refusal

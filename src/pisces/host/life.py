@@ -7,6 +7,7 @@ from typing import Final
 
 import anyio
 
+from pisces.environment.secret_names import drop_own_tokens
 from pisces.errors import PiscesError, SettingsError
 from pisces.host.files import HostFiles, cannot_start
 from pisces.host.guard import locked
@@ -42,7 +43,9 @@ def live(ready: int) -> None:
 async def _serve(files: HostFiles, ready: int) -> None:
     # Nothing of a project counts here: the host serves all of them.
     python = load_settings(files.agent, os.environ).settings.python
-    async with Runtime(cwd=files.agent, session_idle=python.named_idle_timeout) as runtime:
+    runtime = Runtime(cwd=files.agent, session_idle=python.named_idle_timeout)
+    drop_own_tokens(os.environ)
+    async with runtime:
         host = Host(runtime, files, idle_timeout=python.idle_timeout)
         listening = listen(files)
         host.record()

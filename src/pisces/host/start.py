@@ -2,7 +2,6 @@
 
 import os
 import signal
-import sys
 from collections.abc import Mapping
 from typing import BinaryIO, Final
 
@@ -12,6 +11,7 @@ from pisces.host.client import HostClient, connect
 from pisces.host.files import HostFiles, cannot_start
 from pisces.host.guard import locked
 from pisces.host.protocol import Hello, Refusal, decode_reply
+from pisces.settings.own_process import module_command
 from pisces.settings.paths import Paths, make_private
 
 _START_SECONDS: Final = 30.0
@@ -90,12 +90,10 @@ def _spawn(files: HostFiles, environ: Mapping[str, str]) -> None:
     import subprocess  # only the command that starts a host needs it
 
     reading, writing = os.pipe()
-    # -P, or -I where we run isolated ourselves: no file in the folder where it starts may stand in for ours.
-    command = [sys.executable, "-I" if sys.flags.isolated else "-P", "-m", "pisces.host", str(writing)]
     try:
         with _open_log(files) as log:
             starting = subprocess.Popen(
-                command,
+                [*module_command("pisces.host"), str(writing)],
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=log,

@@ -59,10 +59,13 @@ class Seat(msgspec.Struct, frozen=True):
         return Terms(services.backends.get(self.choice), launch, rule, durable, modules, services.bridge)
 
 
-async def find_seat(services: Services, kernel: str | None, stop: StopSignal, deadline: Deadline) -> Seat | None:
+async def find_seat(
+    services: Services, kernel: str | None, stop: StopSignal, deadline: Deadline, *, ahead: bool = False
+) -> Seat | None:
     """The seat of a call that asks for this kernel, or for none in particular; None if it was stopped first.
 
-    Raises `InvalidCall` for a kernel that cannot be had, and `InterpreterError`.
+    With `ahead` there is no such call yet. Raises `InvalidCall` for a kernel that cannot be had, `InterpreterError`,
+    and `NotUsedYet` ahead of a call.
     """
     choice = services.backend_choice
     if choice.name == "external":
@@ -76,7 +79,7 @@ async def find_seat(services: Services, kernel: str | None, stop: StopSignal, de
         if (name := named_in(there, kernel)) is not None:
             return await kernelspec_seat(services, name, stop, deadline)
     try:
-        interpreter = await _interpreter(services, kernel, stop, deadline)
+        interpreter = await _interpreter(services, kernel, stop, deadline, ahead=ahead)
     except InterpreterError as error:
         if kernel is None or is_interpreter(kernel):
             raise
@@ -155,7 +158,8 @@ def _elsewhere(services: Services, choice: BackendChoice, kernel: str | None) ->
     # By these Enterprise Gateway is told what a kernel gets: memory, processors, a namespace.
     wishes = {name: value for name, value in services.environ.items() if _is_wish(name)}
     limit = services.settings.python.memory_limit_mb
-    return Seat(choice, label, LaunchSpec(label, "", wishes, memory_limit_mb=limit, kernelspec=kernel or ""))
+    spec = LaunchSpec(label, "", wishes, memory_limit_mb=limit, kernelspec=kernel or "")
+    return Seat(choice, label, spec)
 
 
 def _is_wish(name: str) -> bool:
@@ -179,14 +183,14 @@ def _spec(services: Services, interpreter: Interpreter, *, kernelspec: str = "")
 
 
 async def _interpreter(
-    services: Services, named: str | None, stop: StopSignal, deadline: Deadline
+    services: Services, named: str | None, stop: StopSignal, deadline: Deadline, *, ahead: bool = False
 ) -> Interpreter | None:
     interpreter = services.interpreters.known(named)
     if interpreter is not None:
         return interpreter
     try:
         with stop.scope():
-            interpreter = await services.interpreters.find(named, deadline)
+            interpreter = await services.interpreters.find(named, deadline, ahead=ahead)
     except DeadlineExceeded:
         return None
     return interpreter

@@ -30,7 +30,23 @@ def test_what_nobody_allowed_stays_outside(name: str) -> None:
     assert passed({name: "x"}, name) == {name}
 
 
-@pytest.mark.parametrize("name", ["DB_PASSWORD", "HF_TOKEN", "APP_SECRET", "WEATHER_API_KEY", "PI_X_TOKEN", "x_token"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("DB_PASSWORD", "HF_TOKEN", "APP_SECRET", "WEATHER_API_KEY", "PI_X_TOKEN", "x_token", "PI_DATABASE_PASSWD"),
+        *(
+            "PI_SIGNING_KEY",
+            "PI_APIKEY",
+            "PI_SENTRY_DSN",
+            "PI_DB_PWD",
+            "PI_DB_PASS",
+            "PI_GCP_CREDENTIALS",
+            "PI_GIT_PAT",
+        ),
+        *("PI_ACCESSTOKEN", "PI_CLIENT_SECRETS", "PI_SSH_PASSPHRASE", "PI_BASIC_AUTH", "PI_AWS_CREDS", "pi_db_pass"),
+        *("LC_KEY", "XDG_SESSION_COOKIE"),
+    ],
+)
 def test_a_telling_ending_stays_outside_unless_it_is_allowed_by_name(name: str) -> None:
     assert passed({name: "x"}) == set()
     assert passed({name: "x"}, name) == {name}
@@ -42,6 +58,45 @@ def test_a_key_of_the_agent_never_passes_and_cannot_be_allowed(name: str) -> Non
     assert passed({name.lower(): "x"}) == set()
     with pytest.raises(SettingsError, match=name):
         filter_environment({name: "x"}, [name])
+
+
+@pytest.mark.parametrize("name", ["PI_MAX_TOKENS", "PI_KEYBOARD", "PI_MONKEY", "PI_COMPASS", "PI_KERNEL_COOKIE"])
+def test_a_name_that_only_resembles_one_of_a_secret_passes(name: str) -> None:
+    assert passed({name: "x"}) == {name}
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [
+        ("http://user:pass@proxy:3128", "http://proxy:3128"),
+        ("http://user@proxy:3128/", "http://proxy:3128/"),
+        ("http://dom%5Cuser:p@ss/word@proxy:3128", "http://proxy:3128"),
+        ("user:pass@proxy:3128", "proxy:3128"),
+        ("socks5h://user:pass@[::1]:1080", "socks5h://[::1]:1080"),
+        ("http://proxy:3128", "http://proxy:3128"),
+        ("proxy:3128", "proxy:3128"),
+        ("", ""),
+    ],
+)
+@pytest.mark.parametrize("name", ["HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY"])
+def test_the_login_of_a_proxy_stays_outside_and_the_proxy_passes(name: str, value: str, seen: str) -> None:
+    for spelled in (name, name.lower()):
+        assert filter_environment({spelled: value})[spelled] == seen
+        assert filter_environment({spelled: value}, [spelled])[spelled] == value
+
+
+@pytest.mark.parametrize(
+    ("value", "seen"),
+    [
+        ("postgres://me:hunter2@db/x?a=b@c", "postgres://db/x?a=b@c"),
+        ("https://a:b@one, https://c:d@two/e@f", "https://one, https://two/e@f"),
+        ("me@example.org", "me@example.org"),
+        ("git@host:path", "git@host:path"),
+    ],
+)
+def test_the_login_of_an_address_that_nobody_allowed_stays_outside(value: str, seen: str) -> None:
+    assert filter_environment({"PI_DATABASE_URL": value})["PI_DATABASE_URL"] == seen
+    assert filter_environment({"PI_DATABASE_URL": value}, ["PI_DATABASE_URL"])["PI_DATABASE_URL"] == value
 
 
 def test_settings_of_the_host_are_not_told_to_kernels() -> None:
@@ -63,13 +118,15 @@ def test_what_the_user_set_against_questions_stays() -> None:
 
 
 names = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,12}", fullmatch=True)
-endings = st.sampled_from(["", "_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_token"])
+endings = st.sampled_from(
+    ["", "_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_token", "_DSN", "_PWD", "_PASS", "_CREDENTIALS"]
+)
 prefixes = st.sampled_from(["", "LC_", "XDG_", "PI_"])
 
 
 @given(st.builds(lambda prefix, name, ending: prefix + name + ending, prefixes, names, endings))
 def test_no_name_with_a_telling_ending_passes_unasked(name: str) -> None:
-    telling = name.upper().endswith(("_API_KEY", "_TOKEN", "_SECRET", "_PASSWORD"))
+    telling = name.upper().endswith(("_KEY", "_TOKEN", "_SECRET", "_PASSWORD", "_DSN", "_PWD", "_PASS", "_CREDENTIALS"))
     came_through = bool(passed({name: "x"}))
     assert not (telling and came_through)
     if came_through:

@@ -40,6 +40,17 @@ def test_an_answer_outlasts_the_process_but_what_pip_can_change_does_not(tmp_pat
     assert kept.has_ipython is None
 
 
+def test_only_the_owner_can_read_what_is_kept(tmp_path: Path, python: Path) -> None:
+    mask = os.umask(0)
+    try:
+        ProbeCache(tmp_path / "home" / "cache").put(str(python), signature(python), answer(python))
+    finally:
+        os.umask(mask)
+    kept = [tmp_path / "home", *(tmp_path / "home").rglob("*")]
+    assert [path.name for path in kept if stat.S_IMODE(path.stat().st_mode) & 0o077] == []
+    assert len(kept) == 3
+
+
 def test_without_a_folder_nothing_lasts(python: Path) -> None:
     cache = ProbeCache()
     cache.put(str(python), signature(python), answer(python))
