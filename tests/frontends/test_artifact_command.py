@@ -1,5 +1,7 @@
 """`pisces artifact`: whole outputs, parts of them, and what is in them."""
 
+import re
+
 import pytest
 
 from tests.frontends.command import Command
@@ -55,6 +57,27 @@ def test_lines_past_the_end_and_missing_ids_say_what_there_is(kept: Command) -> 
     missing = kept("artifact", "77")
     assert missing.returncode == 1
     assert "Artifact 77 not found. Available: 1" in missing.stderr
+
+
+def test_an_output_that_was_too_large_is_printed_with_the_true_numbers(pisces: Command) -> None:
+    code = "for n in range(1, 400_001): print('line', n)"
+    done = pisces("run", "--no-stream", "-c", code, variables={"PI_SET__output__artifactLimitMb": "1"})
+    found = re.search(
+        r"all but lines (\d+)-(\d+) \(1 MiB limit, `output\.artifactLimitMb`\)\]", done.stdout + done.stderr
+    )
+    assert found is not None
+    first, last = int(found[1]), int(found[2])
+    note = f"[…lines {first}-{last} are missing: the output was too large to be kept whole…]\n"
+    both = pisces("artifact", "1")
+    assert both.stdout == "".join(f"line {n}\n" for n in (*range(1, first), *range(last + 1, 400_001)))
+    assert both.stderr == note
+    assert pisces("artifact", "1", "399999-").stdout == "line 399999\nline 400000\n"
+    missing = pisces("artifact", "1", f"{first + 5}-{last - 5}")
+    assert (missing.returncode, missing.stdout) == (1, "")
+    assert f"lines {first}-{last} are missing" in missing.stderr
+    found_by_search = pisces("artifact", "1", "--grep", "^line (5|399999)$")
+    assert (found_by_search.stdout, found_by_search.stderr) == ("5:line 5\n399999:line 399999\n", note)
+    assert re.match(r" +1 +\d+(\.\d)? KiB ", pisces("artifact", "--list").stdout)
 
 
 def test_the_list_has_each_with_its_size(pisces: Command) -> None:

@@ -7,10 +7,12 @@ from pathlib import Path
 import click
 import msgspec
 
-from pisces.errors import ArtifactError
-from pisces.output.artifact_text import LineRange, line_parts, matching_lines, parse_pattern
+from pisces.errors import ArtifactError, InvalidCall
+from pisces.output.artifact_file import state_of
+from pisces.output.artifact_text import MISSING, LineRange, line_parts
 from pisces.output.artifacts import ArtifactStore, parse_lines, parse_uri
 from pisces.output.notice import format_size
+from pisces.output.search import matching_lines, parse_pattern
 
 
 class FoundArtifact(msgspec.Struct, frozen=True):
@@ -36,8 +38,12 @@ def find_artifact(folder: Path, address: str, span: str | None) -> FoundArtifact
 def print_lines(found: FoundArtifact) -> int:
     """Print the lines, byte for byte."""
     output = sys.stdout.buffer
-    for _, part in line_parts(found.path, found.id, found.lines):
-        output.write(part)
+    for number, part in line_parts(found.path, found.id, found.lines):
+        if number == MISSING:
+            output.flush()
+            click.echo(part.decode().strip("\n"), err=True)
+        else:
+            output.write(part)
     output.flush()
     return 0
 
@@ -46,10 +52,13 @@ def print_matches(found: FoundArtifact, pattern: str) -> int:
     """Print each line that matches, as `<number>:<line>`; the exit code is 1 when there is none, as with grep."""
     try:
         wanted = parse_pattern(pattern)
-    except ArtifactError as error:
+    except InvalidCall as error:
         raise click.UsageError(error.explain()) from error
     count = 0
     for number, text in matching_lines(found.path, found.id, wanted, found.lines):
+        if number == MISSING:
+            click.echo(text, err=True)
+            continue
         count += 1
         click.echo(f"{number}:{text}")
     if not count:
@@ -62,8 +71,11 @@ def list_artifacts(folder: Path) -> int:
     files = ArtifactStore(folder).files()
     for file in files:
         number, _, kind = file.name.partition(".")
-        status = file.stat()
-        size, age = format_size(status.st_size), _age(time.time() - status.st_mtime)
+        try:
+            state = state_of(file)
+        except FileNotFoundError:  # Another process has just deleted it because it was old.
+            continue
+        size, age = format_size(state.size), _age(time.time() - state.modified)
         click.echo(f"{number:>6}  {size:>10}  {age:>8}  {file.parent.name}  {kind}")
     if not files:
         click.echo("There are no artifacts: no output has been cut.", err=True)

@@ -117,10 +117,15 @@ class WentBack(Entry, frozen=True):
     position: int
     name: str = ""
     """The checkpoint that was gone to, if it had a name."""
+    over_reset: bool = False
+    """Whether it was that of before the last reset that could be taken back."""
 
 
 class Reset(Entry, frozen=True):
     """Somebody chose to begin with a fresh kernel."""
+
+    can_be_undone: bool = False
+    """Whether the state of before it was kept."""
 
 
 class Branched(Entry, frozen=True):

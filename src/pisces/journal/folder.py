@@ -10,11 +10,11 @@ from typing import Final, Literal
 import msgspec
 
 from pisces.journal.entries import SUFFIX, SessionBegan, SessionClosed
-from pisces.journal.holding import is_held
 from pisces.journal.line import decode_line
 from pisces.output.artifacts import remove_if_empty, safe_name
+from pisces.output.holding import is_held
+from pisces.output.retention import delete_old
 
-_SECONDS_PER_DAY = 86_400
 CELL_BEGINS = b'{"type":"CellBegan",'
 
 JournalState = Literal["live", "closed", "not_closed", "unknown"]
@@ -68,13 +68,13 @@ def newest_journal(
 
 
 def prune_journals(root: Path, keep_days: float) -> int:
-    """Delete the journals last written more than that many days ago; returns how many there were."""
-    oldest = time.time() - keep_days * _SECONDS_PER_DAY
-    stale = [path for path in root.glob(f"*/*{SUFFIX}") if _is_older(path, oldest)]
-    for path in stale:
+    """Delete the journals last written more than that many days ago, as `delete_old` does; returns how many."""
+
+    def delete(path: Path) -> None:
         path.unlink(missing_ok=True)
         remove_if_empty(path.parent)
-    return len(stale)
+
+    return delete_old(root, root.glob(f"*/*{SUFFIX}"), keep_days, delete=delete)
 
 
 def _newest_first(paths: Iterable[Path]) -> list[tuple[Path, SessionBegan]]:
@@ -116,10 +116,3 @@ def decoded(line: bytes) -> object:
         return decode_line(line)
     except msgspec.DecodeError:
         return None
-
-
-def _is_older(path: Path, moment: float) -> bool:
-    try:
-        return path.stat().st_mtime < moment
-    except FileNotFoundError:
-        return False

@@ -56,6 +56,8 @@ class CellHistory:
         self._open: dict[int, PastCell] = {}
         self._named: dict[str, list[tuple[PastCell, bool]]] = {}
         """The cells at each named checkpoint, and whether each was lost already then."""
+        self._before_reset: list[tuple[PastCell, bool]] = []
+        """The same of the last reset that could be undone."""
 
     def follow(self, entry: AnyEntry) -> None:
         """The next entry."""
@@ -77,31 +79,36 @@ class CellHistory:
             case SessionBegan():
                 self._session_began(entry)
             case CheckpointNamed():
-                self._named[entry.name] = [(cell, cell.lost) for cell in self.cells]
+                self._named[entry.name] = self._cells_now()
             case StateChanged():
                 for cell in self.cells:
                     cell.lost |= _is_above(cell, entry.position)
             case WentBack():
                 self._go_back(entry)
             case Reset():
+                if entry.can_be_undone:
+                    self._before_reset = self._cells_now()
                 self.cells = []
             case _:
                 pass
 
     def _session_began(self, entry: SessionBegan) -> None:
         """A branch has the past of its origin, and none of its checkpoints."""
-        self._open, self._named = {}, {}
+        self._open, self._named, self._before_reset = {}, {}, []
         if entry.branched_from is None:
             self.cells = []
 
     def _go_back(self, entry: WentBack) -> None:
-        kept = self._named.get(entry.name)
+        kept = self._before_reset if entry.over_reset else self._named.get(entry.name)
         if kept is None:
             self.cells = [cell for cell in self.cells if cell.lost or not _is_above(cell, entry.position)]
             return
         self.cells = [cell for cell, _ in kept]
         for cell, lost in kept:
             cell.lost = lost
+
+    def _cells_now(self) -> list[tuple[PastCell, bool]]:
+        return [(cell, cell.lost) for cell in self.cells]
 
 
 def _is_above(cell: PastCell, position: int) -> bool:

@@ -144,14 +144,19 @@ class SessionJournal:
         """The present state was kept under a name."""
         self._write(CheckpointNamed(time.time(), name, position))
 
-    def went_back(self, how: Literal["undo", "restore"], position: int, name: str = "") -> None:
-        """Somebody chose to go to another state: to a position of this one's past, or to a named checkpoint."""
-        self._write(WentBack(time.time(), how, position, name))
+    def went_back(
+        self, how: Literal["undo", "restore"], position: int, name: str = "", *, over_reset: bool = False
+    ) -> None:
+        """Somebody chose to go to another state: to a position of this one's past, or to a named checkpoint.
 
-    def reset(self) -> None:
+        Or to that of before the last reset that could be undone.
+        """
+        self._write(WentBack(time.time(), how, position, name, over_reset))
+
+    def reset(self, *, can_be_undone: bool = False) -> None:
         """Somebody chose to begin anew."""
         if self._head is None:
-            self._write(Reset(time.time()))
+            self._write(Reset(time.time(), can_be_undone))
 
     def branch_from(self, origin: "SessionJournal", position: int) -> None:
         """This session, in which nothing has happened yet, goes on from the present state of another one."""

@@ -11,7 +11,7 @@ import msgspec
 
 from pisces.journal.entries import SUFFIX, SessionBegan, SessionClosed
 from pisces.journal.folder import CELL_BEGINS, STATES, JournalInfo, JournalState, decoded, first_line
-from pisces.journal.holding import is_held
+from pisces.output.holding import is_held
 
 _CLOSED: Final = b'{"type":"SessionClosed"'
 

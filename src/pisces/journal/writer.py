@@ -4,7 +4,7 @@ import logging
 import os
 from pathlib import Path
 
-from pisces.journal.holding import hold
+from pisces.output.holding import hold
 from pisces.settings.paths import make_private
 
 _log = logging.getLogger(__name__)

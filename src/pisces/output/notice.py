@@ -1,5 +1,6 @@
 """The line under an output that was cut: what is shown, and where the rest is."""
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
@@ -21,7 +22,8 @@ def truncation_notice(dump: "Dump", read_with: str = "Read artifact://{id}") -> 
     if dump.artifact_error is not None:
         sentences.append(dump.artifact_error)
     elif dump.artifact_id is not None:
-        sentences.append(f"{read_with.format(id=dump.artifact_id)} for full output")
+        what = f"all but {dump.artifact_missing}" if dump.artifact_missing else "full output"
+        sentences.append(f"{read_with.format(id=dump.artifact_id)} for {what}")
     return f"\n\n[{'. '.join(sentences)}]"
 
 
@@ -29,6 +31,12 @@ def format_size(size: int) -> str:
     """A number of bytes for a reader: `812 B`, `50 KiB`, `1.5 MiB`."""
     step = min(max(size.bit_length() - 1, 0) // 10, len(_UNITS) - 1)
     return f"{size / 1024**step:.1f}".removesuffix(".0") + f" {_UNITS[step]}"
+
+
+def listed(names: Sequence[str], most: int) -> str:
+    """The first names, and how many more there are: `a, b and 3 more`."""
+    more = f" and {len(names) - most} more" if len(names) > most else ""
+    return f"{', '.join(names[:most])}{more}"
 
 
 def _shown(dump: "Dump") -> str:

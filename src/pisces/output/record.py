@@ -3,6 +3,8 @@
 from collections.abc import Callable
 from typing import Final, Protocol
 
+from pisces.output.notice import format_size
+
 HELD_LIMIT: Final = 262144
 """Bytes held before they go to the file even though nothing was cut, as under a progress bar that runs for hours."""
 
@@ -17,6 +19,16 @@ class Spill(Protocol):
 
     def write(self, data: bytes, /) -> None:
         """Append all of the data, or raise OSError."""
+        ...
+
+    @property
+    def missing(self) -> str:
+        """Which lines were more than the file may have, in words; empty if it has all."""
+        ...
+
+    @property
+    def limit(self) -> int:
+        """How many bytes the file may have."""
         ...
 
     def close(self) -> None:
@@ -49,6 +61,13 @@ class StreamRecord:
             if needed or self._held_bytes > HELD_LIMIT:
                 self._open(self._open_spill)
 
+    @property
+    def missing(self) -> str:
+        """What the file does not have because it would be too large, and why; empty if it has all."""
+        if self._spill is None or not self._spill.missing:
+            return ""
+        return f"{self._spill.missing} ({format_size(self._spill.limit)} limit, `output.artifactLimitMb`)"
+
     def close(self) -> None:
         """Release the file's descriptor."""
         if self._spill is not None:
@@ -71,7 +90,8 @@ class StreamRecord:
         try:
             self._spill.write(data)
         except OSError as error:
-            self.error = f"Artifact {self.id} has only the first {self._written} bytes of the output: {error}"
+            without = f" without {self.missing}" if self.missing else ""
+            self.error = f"Artifact {self.id} has only the first {self._written} bytes of the output{without}: {error}"
             self._spill.close()
         else:
             self._written += len(data)

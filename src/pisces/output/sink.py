@@ -41,7 +41,9 @@ class Dump(Truncation, frozen=True, kw_only=True):
     """The limit that was met, in words."""
     artifact_id: str | None = None
     artifact_error: str | None = None
-    """Why the artifact does not have the whole stream."""
+    """Why the artifact ends before the stream does."""
+    artifact_missing: str = ""
+    """Which lines the artifact does not have because it would be too large, and the limit."""
 
     @property
     def truncation(self) -> Truncation | None:
@@ -151,6 +153,7 @@ class OutputSink:
             limit=self._limit_met(view, shown_lines),
             artifact_id=self._record.id,
             artifact_error=self._record.error,
+            artifact_missing=self._record.missing,
         )
 
     def tail(self, max_bytes: int = LIVE_BYTES) -> str:

@@ -128,7 +128,7 @@ def _check_value(setting: SettingInfo, value: Any, origin: Origin) -> Any:
     if setting.user_only and origin.layer == "project":
         raise SettingsError(
             f"{_place(origin)}: a project's settings cannot set `{setting.name}` (here: {show_value(value)}): "
-            "a cloned repository must not unlock secrets or choose what is run.",
+            "a cloned repository must not unlock secrets, choose what is run, or delete what other projects have.",
             hint="Take the line out; set it in your own settings file, by a variable or by an argument instead.",
         )
     from_text = origin.layer == "environment"

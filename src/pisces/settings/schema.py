@@ -2,7 +2,8 @@
 
 A setting is one field here; the loader, the error messages and the listing are derived from it. The Python name is
 snake_case, the name that users write is camelCase: `python.kernel_mode` is `python.kernelMode`. A field marked
-`USER_ONLY` cannot be set by a project's file, because a cloned repository must not unlock secrets or run code.
+`USER_ONLY` cannot be set by a project's file, because a cloned repository must not unlock secrets, run code, or delete
+what belongs to other projects.
 """
 
 from typing import Annotated, Any, Final, Literal
@@ -99,7 +100,12 @@ class PythonSettings(_Group, frozen=True):
     ] = 300.0
     named_idle_timeout: Annotated[
         float,
-        Meta(ge=1, le=365 * _DAY, description="Seconds after which an idle session of the background host is ended."),
+        Meta(
+            ge=1,
+            le=365 * _DAY,
+            description="Seconds after which an idle session of the background host is ended.",
+            extra=USER_ONLY,
+        ),
     ] = 86_400.0
     max_timeout: Annotated[
         float,
@@ -184,8 +190,31 @@ class OutputSettings(_Group, frozen=True):
     ] = 20_480
     keep_days: Annotated[
         int,
-        Meta(ge=0, le=36_500, description="Days after which a kept output is deleted."),
+        Meta(
+            ge=0,
+            le=36_500,
+            description="Days after which a kept output is marked, to be deleted a day later.",
+            extra=USER_ONLY,
+        ),
     ] = 14
+    artifact_limit_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1024 * 1024,
+            description="The most MiB of one output that are kept, half of them its beginning; 0 for no limit.",
+            extra=USER_ONLY,
+        ),
+    ] = 1_024
+    folder_limit_mb: Annotated[
+        int,
+        Meta(
+            ge=0,
+            le=1024 * 1024,
+            description="The most MiB that all kept outputs take before the oldest are deleted; 0 for no limit.",
+            extra=USER_ONLY,
+        ),
+    ] = 10_240
 
     @property
     def head_budget(self) -> int:

@@ -12,6 +12,7 @@ from pisces.files.line_window import Limits
 from pisces.files.text import TextPart, first_bytes, part_of, read_part
 from pisces.files.version import FileVersion
 from pisces.files.whole_file import read_whole
+from pisces.kernels.deadline import Deadline
 from pisces.model.files import LineSpan, ReadDetails
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import parse_uri
@@ -45,7 +46,7 @@ async def _artifact(services: Services, address: str) -> ToolResult:
         f"go on with: read {ARTIFACT}{number}:{{lines}}",
         "search in it with the session tool, or use output({id}) in a cell",
     )
-    found = await artifact_output(services, address, OutputPart(None, None), going_on=going_on)
+    found = await artifact_output(services, address, OutputPart(None, None, Deadline.never()), going_on=going_on)
     details = ReadDetails(path=f"{ARTIFACT}{number}", kind="artifact", artifact_id=number)
     return ToolResult(content=found.content, details=details)
 

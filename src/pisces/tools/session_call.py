@@ -114,7 +114,7 @@ class _SessionCall:
         return await session_jobs.cancel(self._job(), self._deadline, self._context)
 
     async def _output(self) -> ToolResult:
-        part = OutputPart(self._params.lines, self._params.search)
+        part = OutputPart(self._params.lines, self._params.search, self._deadline)
         if self._params.id is not None:
             return await artifact_output(self._services, self._params.id, part)
         return await job_output(self._services, self._job(), part, self._context.read_with)

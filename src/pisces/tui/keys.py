@@ -98,7 +98,7 @@ COMMANDS: Final = (
     Command(
         name="reset",
         title="Reset",
-        help="Begin with a fresh kernel; every variable is lost.",
+        help="Begin with a fresh kernel; every variable is dropped.",
         topic="State",
         keys=("f9",),
         always=True,

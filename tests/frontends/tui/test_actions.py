@@ -189,7 +189,7 @@ async def test_a_question_about_one_session_does_nothing_to_another(ui_home: Pat
         await seen.run("x = 1; print('set' + ' here')")
         await seen.until("set here")
         await seen.pilot.press("f9")
-        await seen.until("Every variable of session 'first' is lost")
+        await seen.until("Every variable of session 'first' is dropped")
         await main(seen).go_to("second")  # As a branch does that was asked for before.
         await seen.pilot.press("y")
         await seen.until("Another session has come in sight meanwhile")

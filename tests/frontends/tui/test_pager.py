@@ -12,7 +12,8 @@ import pytest
 from textual.app import App
 from textual.events import Key
 
-from pisces.output.artifacts import ArtifactStore, ArtifactWriter
+from pisces.output.artifact_file import ArtifactWriter
+from pisces.output.artifacts import ArtifactStore
 from pisces.tui.app import PiscesApp
 from pisces.tui.pager.screen import PagerScreen
 from pisces.tui.pager.search import Search
@@ -267,3 +268,27 @@ async def test_a_hundred_megabytes_are_searched_in_seconds_with_little_memory(st
         assert time.monotonic() - began < 15  # It takes 1 to 2.
         await seen.until("of 1,000,000 ")
         assert psutil.Process().memory_info().rss - before < 50 << 20
+
+
+async def test_an_artifact_that_was_too_large_shows_both_ends_with_the_true_numbers(tmp_path: Path) -> None:
+    store = ArtifactStore(tmp_path / "artifacts", limit=400_000)
+    with store.new("s", "python") as writer:
+        for number in range(1, 100_001):
+            writer.write(b"row %d\n" % number)
+        async with _pager(PagerScreen(store, writer.id), size=(100, 12)) as seen:
+            await seen.until("line 1-10 of 100,000")
+            await seen.pilot.press("colon", *"50000", "enter")
+            await seen.until("is missing: the output was too large to be kept whole")
+            await seen.pilot.press("colon", *"99990", "enter")
+            await seen.until("line 99990-99999 of 100,000")
+            await seen.until("row 99990")
+            await seen.pilot.press("g")
+            await _search(seen, "row 99985$")
+            await seen.until("1 found")
+            await seen.until("line 99985-")
+            await seen.pilot.press("F")
+            _say(writer, "row 100001\n")
+            await seen.until("row 100001")
+            for number in range(100_002, 200_001):
+                writer.write(b"row %d\n" % number)
+            await seen.until("The output goes on in another file: open it again to see its end.")

@@ -93,11 +93,16 @@ def test_a_folder_that_is_not_there_has_no_journals(tmp_path: Path) -> None:
     assert prune_journals(tmp_path / "none", 1) == 0
 
 
-def test_journals_are_deleted_when_they_were_kept_for_long_enough(tmp_path: Path) -> None:
+def test_journals_are_deleted_when_they_were_kept_for_long_enough(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, new, lonely = journal_path(tmp_path, "s"), journal_path(tmp_path, "s"), journal_path(tmp_path, "lonely")
-    for path, days in ((old, 2.5), (new, 1.5), (lonely, 2.5)):
+    now = time.time()
+    for path, days in ((old, 2.5), (new, 0.5), (lonely, 2.5)):
         path.parent.mkdir(exist_ok=True)
         path.touch()
-        os.utime(path, (time.time() - days * 86_400,) * 2)
+        os.utime(path, (now - days * 86_400,) * 2)
+    assert prune_journals(tmp_path, 2) == 0
+    monkeypatch.setattr("time.time", lambda: now + 1.1 * 86_400)
     assert prune_journals(tmp_path, 2) == 2
     assert list(tmp_path.glob("**/*")) == [new.parent, new]

@@ -11,7 +11,7 @@ import pytest
 
 from pisces.journal.entries import AnyEntry, CellBegan, CellEnded, Output, SessionBegan, SessionClosed, StateChanged
 from pisces.journal.export import notebook
-from pisces.journal.folder import journal_path, list_journals
+from pisces.journal.folder import journal_path, list_journals, prune_journals
 from pisces.journal.reader import read_journal, read_with_origins
 from pisces.kernels.memory_script import Script, WaitForInterrupt
 from pisces.model.events import ProcessExit, Restore, Stream
@@ -116,6 +116,8 @@ async def test_cells_that_were_taken_back_are_not_in_the_notebook(tmp_path: Path
         assert sources(session) == ["a = 1", "b = 2", "d = 4"]
         await call(runtime, "e = 5", reset=True)
         assert sources(session) == ["e = 5"]
+        await session.undo(soon(), steps=2)
+        assert sources(session) == ["a = 1", "b = 2", "d = 4"]
 
 
 async def test_the_notebook_of_a_branch_begins_with_the_cells_of_its_origin(tmp_path: Path) -> None:
@@ -170,17 +172,24 @@ def in_the_way(runtime: Runtime) -> None:
     runtime.paths.journals.write_text("not a folder", encoding="utf-8")
 
 
-async def test_journals_that_were_kept_for_long_enough_are_deleted(tmp_path: Path) -> None:
-    older, newer = old_journals(scripted_runtime({}, tmp_path))
+async def test_journals_that_were_kept_for_long_enough_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = time.time()
+    runtime = scripted_runtime({}, tmp_path)
+    older, newer = old_journals(runtime)
+    with monkeypatch.context() as yesterday:
+        yesterday.setattr("time.time", lambda: now - 1.1 * 86_400)
+        prune_journals(runtime.paths.journals, 2)
     async with scripted_runtime({}, tmp_path, output={"keep_days": 2}):
         await eventually(lambda: not older.exists())
     assert newer.exists()
 
 
 def old_journals(runtime: Runtime) -> list[Path]:
-    """Two of them, last written two and a half and one and a half days ago."""
+    """Two of them, last written three and a half and one and a half days ago."""
     made = []
-    for days in (2.5, 1.5):
+    for days in (3.5, 1.5):
         path = journal_path(runtime.paths.journals, "s")
         path.parent.mkdir(parents=True, exist_ok=True)
         path.touch()

@@ -11,6 +11,8 @@ class MemorySpill:
     data: bytearray = field(default_factory=bytearray)
     room: int | None = None
     closed: int = 0
+    missing: str = ""
+    limit: int = 0
 
     def write(self, data: bytes, /) -> None:
         if self.room is not None and len(self.data) + len(data) > self.room:

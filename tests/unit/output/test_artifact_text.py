@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from pisces.errors import ArtifactError
-from pisces.output.artifact_text import MATCH_LIMIT, READ_LIMIT, LineRange
+from pisces.errors import ArtifactError, InvalidCall
+from pisces.output.artifact_text import READ_LIMIT, LineRange
 from pisces.output.artifacts import ArtifactStore
+from pisces.output.search import MATCH_LIMIT
 
 MEBIBYTE = 1024 * 1024
 
@@ -47,7 +48,7 @@ def test_a_range_past_the_end_says_how_many_lines_there_are(
         store.read(artifact_id, lines=LineRange(first, first + 10))
 
 
-def test_a_huge_artifact_is_not_read_whole_and_the_error_says_how_to_page(store: ArtifactStore) -> None:
+async def test_a_huge_artifact_is_not_read_whole_and_the_error_says_how_to_page(store: ArtifactStore) -> None:
     with store.new("s", "python") as writer:
         for _ in range(40):
             writer.write(b"x" * 1023 * 1024 + b"\n")
@@ -55,7 +56,7 @@ def test_a_huge_artifact_is_not_read_whole_and_the_error_says_how_to_page(store:
     try:
         with pytest.raises(ArtifactError) as caught:
             store.read("1")
-        found = store.read("1", search="y")
+        found = await store.search("1", "y")
         part = store.read("1", lines=LineRange(3, 3))
         _, peak = tracemalloc.get_traced_memory()
     finally:
@@ -82,34 +83,34 @@ def test_one_line_that_is_too_large_is_shown_in_part(store: ArtifactStore) -> No
     assert f"[…line 1 is longer than 8 MiB: search in it, or open the file {store.path('1')}…]" in text
 
 
-def test_a_search_gives_matching_lines_with_their_numbers(store: ArtifactStore) -> None:
+async def test_a_search_gives_matching_lines_with_their_numbers(store: ArtifactStore) -> None:
     artifact_id = numbered(store, 30)
-    assert store.read(artifact_id, search=r"1\d$").splitlines()[0] == "10:line 10"
-    assert store.read(artifact_id, search="line 2", lines=LineRange(3, 21)) == "20:line 20\n21:line 21"
+    assert (await store.search(artifact_id, r"1\d$")).splitlines()[0] == "10:line 10"
+    assert await store.search(artifact_id, "line 2", lines=LineRange(3, 21)) == "20:line 20\n21:line 21"
 
 
-def test_a_search_that_finds_too_much_says_how_much_more_there_is(store: ArtifactStore) -> None:
-    found = store.read(numbered(store, 1000), search="line").splitlines()
+async def test_a_search_that_finds_too_much_says_how_much_more_there_is(store: ArtifactStore) -> None:
+    found = (await store.search(numbered(store, 1000), "line")).splitlines()
     assert len(found) == MATCH_LIMIT + 1
     assert found[-1] == "[…800 more matching lines: narrow the search, or search in a range of lines…]"
 
 
-def test_a_match_in_a_long_line_is_clamped(store: ArtifactStore) -> None:
+async def test_a_match_in_a_long_line_is_clamped(store: ArtifactStore) -> None:
     store.add_bytes("s", "python", b"x" * 3000 + b"\n", extension="log")
-    assert store.read("1", search="x") == "1:" + "x" * 1000 + "[…2000 characters cut…]"
+    assert await store.search("1", "x") == "1:" + "x" * 1000 + "[…2000 characters cut…]"
 
 
-def test_a_bad_expression_is_refused_with_its_text(store: ArtifactStore) -> None:
+async def test_a_bad_expression_is_refused_with_its_text(store: ArtifactStore) -> None:
     numbered(store, 1)
-    with pytest.raises(ArtifactError, match=r"^Not a regular expression: '\('"):
-        store.read("1", search="(")
+    with pytest.raises(InvalidCall, match=r"^Not a regular expression: '\('"):
+        await store.search("1", "(")
 
 
-def test_an_empty_artifact_can_be_read(store: ArtifactStore) -> None:
+async def test_an_empty_artifact_can_be_read(store: ArtifactStore) -> None:
     store.add_bytes("s", "python", b"", extension="log")
     assert store.read("1") == ""
     assert store.read("1", lines=LineRange(1, 10)) == ""
-    assert store.read("1", search="x") == "No line of artifact 1 matches 'x'."
+    assert await store.search("1", "x") == "No line of artifact 1 matches 'x'."
 
 
 def test_bytes_that_are_not_utf8_do_not_stop_a_reader(store: ArtifactStore) -> None:

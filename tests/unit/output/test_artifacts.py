@@ -98,6 +98,16 @@ def test_only_the_owner_can_read_artifacts(store: ArtifactStore) -> None:
     assert stat.S_IMODE(path.parent.parent.stat().st_mode) == 0o700
 
 
+def test_the_folders_above_the_artifacts_are_made_for_the_owner_alone(tmp_path: Path) -> None:
+    mask = os.umask(0)
+    try:
+        add(ArtifactStore(tmp_path / "home" / "agent" / "artifacts"))
+    finally:
+        os.umask(mask)
+    made = [tmp_path / "home", tmp_path / "home" / "agent"]
+    assert [stat.S_IMODE(folder.stat().st_mode) for folder in made] == [0o700, 0o700]
+
+
 def test_a_folder_that_was_open_to_others_is_closed_to_them(tmp_path: Path) -> None:
     root = tmp_path / "artifacts"
     root.mkdir()
@@ -140,16 +150,21 @@ def test_other_kinds_of_data_keep_their_extension(store: ArtifactStore) -> None:
     assert store.read(artifact_id) == "<svg/>"
 
 
-def test_old_artifacts_are_pruned_and_their_ids_stay_used(store: ArtifactStore) -> None:
+def test_old_artifacts_are_pruned_and_their_ids_stay_used(
+    store: ArtifactStore, monkeypatch: pytest.MonkeyPatch
+) -> None:
     old, new = add(store, session="old"), add(store, session="new")
-    weeks_ago = time.time() - 15 * 86400
+    now = time.time()
     folder = store.path(old).parent
     for path in (store.path(old), folder.parent / ".ids" / old):
-        os.utime(path, (weeks_ago, weeks_ago))
-    assert store.prune(14) == 1
+        os.utime(path, (now - 15 * 86400,) * 2)
+    for days, keep, deleted in ((0, 14, 0), (1.1, 14, 1), (1.1, 0, 0)):
+        monkeypatch.setattr("time.time", lambda days=days: now + days * 86400)
+        assert store.prune(keep) == deleted
     assert not folder.exists()
     assert store.read(new) == "text\n"
-    assert store.prune(-1) == 1
+    monkeypatch.setattr("time.time", lambda: now + 2.2 * 86400)
+    assert store.prune(0) == 1
     assert add(store) == "3"
 
 

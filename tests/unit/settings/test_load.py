@@ -125,6 +125,24 @@ def test_a_project_cannot_choose_what_is_run_or_which_secrets_pass(
     assert str(file) in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("table", "line"),
+    [
+        ("output", "keepDays = 0"),
+        ("output", "artifactLimitMb = 1"),
+        ("output", "folderLimitMb = 1"),
+        ("python", "namedIdleTimeout = 1"),
+    ],
+)
+def test_a_project_cannot_have_what_is_kept_deleted(
+    project: Path, environ: dict[str, str], table: str, line: str
+) -> None:
+    write_project(project, f"[{table}]\n{line}\n")
+    with pytest.raises(SettingsError, match=rf"a project's settings cannot set `{table}\.") as caught:
+        load_settings(project, environ)
+    assert "your own settings file" in caught.value.hint
+
+
 def test_the_user_can_choose_what_a_project_cannot(
     project: Path, environ: dict[str, str], write_user: WriteUser
 ) -> None:
@@ -216,8 +234,8 @@ def test_a_file_that_is_not_utf8_is_named_with_line_and_byte(project: Path, envi
 
 
 def test_a_byte_order_mark_is_no_error(project: Path, environ: dict[str, str]) -> None:
-    (project / ".pisces" / "settings.toml").write_bytes(b"\xef\xbb\xbf[output]\nkeepDays = 2\n")
-    assert load_settings(project, environ).settings.output.keep_days == 2
+    (project / ".pisces" / "settings.toml").write_bytes(b"\xef\xbb\xbf[output]\nmaxLines = 20\n")
+    assert load_settings(project, environ).settings.output.max_lines == 20
 
 
 def test_a_pipe_in_place_of_the_file_does_not_hold_the_start_up(project: Path, environ: dict[str, str]) -> None:

@@ -1,9 +1,15 @@
-"""Whole outputs that results showed in part, read by their numbers from the folder where the host keeps them."""
+"""Whole outputs that results showed in part, read by their numbers from the folder where the host keeps them.
+
+On another machine that folder is the kernel's own, and an output is copied into it from the host when it is read.
+"""
 
 from __future__ import annotations
 
 import os
 import re
+import sys
+import threading
+from contextlib import ExitStack
 from pathlib import Path
 
 from .arguments import text_of, whole_number
@@ -12,15 +18,33 @@ from .text_files import lines_within, some_bytes
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from collections.abc import Callable
+    from typing import Any, BinaryIO
+
+    Fetch = Callable[[int, int], tuple[str, str, bytes]]
 
 SCHEME = "artifact://"
 _FOLDER = "PI_ARTIFACTS_DIR"
-_BRIDGE = "PI_TOOL_BRIDGE_URL"
 _FORMATS = ("raw", "json")
 _NAMED = 10
 _NUMBER = re.compile(r"[0-9]{1,18}")
 _RANGE = re.compile(r"([0-9]{1,18})(-([0-9]{0,18}))?")
+_host: list[tuple[Fetch, int]] = []
+"""How to ask the host for a piece of an output, and the process that can; empty on the host's own machine."""
+
+
+def fetch_with(fetch: Fetch) -> None:
+    """Copy outputs from the host from now on: `fetch` gives an output's file name and bytes from a position on.
+
+    Between them is where these bytes begin, if those at the position were not kept. It raises `LookupError` for an
+    output that this session cannot have.
+    """
+    _host[:] = [(fetch, os.getpid())]
+
+
+def on_another_machine() -> bool:
+    """Whether the host keeps its files where this kernel cannot open them."""
+    return bool(_host)
 
 
 def output(*ids: int | str, format: str, query: str | None, offset: int | None, limit: int | None) -> Any:
@@ -72,13 +96,16 @@ def _number(given: int | str) -> int:
 
 
 def _lines(number: int, first: int, count: int | None) -> str:
-    """From the file, if it is on this machine; else the host is asked."""
     folder = os.environ.get(_FOLDER, "")
-    found = _file(Path(folder), number) if folder else None
+    if _host:
+        found: Path | None = _copied(number, Path(folder))
+    else:
+        found = _file(Path(folder), number) if folder else None
     if found is not None:
-        return some_bytes(found, first, count).decode("utf-8", "replace")
-    if os.environ.get(_BRIDGE) and not (folder and os.path.isdir(folder)):
-        return _from_host(number, first, count)
+        with ExitStack() as opened:
+            parts = _open_parts(found, number, opened)
+            data = some_bytes(found, first, count) if len(parts) == 1 else _lines_of(parts, number, first, count)
+        return data.decode("utf-8", "replace")
     there = _available(Path(folder)) if folder else []
     available = ", ".join(map(str, there[:_NAMED])) or "none"
     where = folder or f"nowhere: {_FOLDER} is not set"
@@ -89,18 +116,95 @@ def _file(folder: Path, number: int) -> Path | None:
     return next((path for path in sorted(folder.glob(f"*/{number}.*")) if path.is_file()), None)
 
 
+def _tail_folder(path: Path, number: int) -> Path:
+    return path.with_name(f".{number}.tail")
+
+
+class _Part:
+    """A file of an artifact, open: the byte and the line of the output that it begins with."""
+
+    def __init__(self, file: BinaryIO, byte: int = 0, line: int = 1, cut: bool = False) -> None:
+        self.file, self.byte, self.line, self.cut = file, byte, line, cut
+
+
+def _open_parts(path: Path, number: int, opened: ExitStack) -> list[_Part]:
+    """All files of an artifact: one that was too large for one has its end in others, named by where they begin."""
+    folder = _tail_folder(path, number)
+    while True:
+        with ExitStack() as opening:
+            parts = [_Part(opening.enter_context(open(path, "rb")))]
+            try:
+                for name in os.listdir(folder) if folder.is_dir() else ():
+                    byte, line, *cut = name.split("-")
+                    file = opening.enter_context(open(folder / name, "rb"))
+                    parts.append(_Part(file, int(byte), int(line), bool(cut)))
+            except FileNotFoundError:  # The output goes on, and its oldest file was deleted just now: look again.
+                continue
+            opened.enter_context(opening.pop_all())
+            return sorted(parts, key=lambda part: part.byte)
+
+
+def _lines_of(parts: list[_Part], number: int, first: int, count: int | None) -> bytes:
+    """Lines of several files; a note says what is missing between. Raises `ValueError` where the first is missing."""
+    end = sys.maxsize if count is None else first + count
+    found: list[bytes] = []
+    byte, line = 0, 1
+    while len(parts) > 1 and (first > parts[1].line or (first == parts[1].line and not parts[1].cut)):
+        parts = parts[1:]
+        byte, line = parts[0].byte, parts[0].line
+    for part in parts:
+        if part.byte != byte and line < end:
+            last = part.line - (not part.cut)
+            missing = f"lines {line}-{last}" if last > line else f"parts of line {line}"
+            if not found and first < part.line:
+                raise ValueError(f"{missing} of artifact {number} are missing: it was too large to be kept whole")
+            newline = b"\n" if found and not found[-1].endswith(b"\n") else b""
+            note = f"[…{missing} are missing: the output was too large to be kept whole…]\n"
+            found += [newline, note.encode()]
+            line = part.line
+        for row in part.file:
+            if line >= end:
+                return b"".join(found)
+            if line >= first:
+                found.append(row)
+            line += row.endswith(b"\n")
+        byte = part.byte + os.fstat(part.file.fileno()).st_size
+    return b"".join(found)
+
+
 def _available(folder: Path) -> list[int]:
     numbers = {path.name.partition(".")[0] for path in folder.glob("*/*.*.*")}
     return sorted((int(number) for number in numbers if _NUMBER.fullmatch(number)), reverse=True)
 
 
-def _from_host(number: int, first: int, count: int | None) -> str:
-    from . import host_tools
-
-    if count == 0:
-        return ""
-    span = "" if first == 1 and count is None else f":{first}-" if count is None else f":{first}-{first + count - 1}"
-    return str(host_tools.HostTool("read")(path=f"{SCHEME}{number}{span}"))
+def _copied(number: int, folder: Path) -> Path:
+    """A copy of the host's file, brought up to date: what has been copied before is not asked for again."""
+    fetch, process = _host[0]
+    if os.getpid() != process or threading.current_thread() is not threading.main_thread():
+        raise RuntimeError("an artifact of the host can be read in the main thread of the kernel only")
+    copy = _file(folder, number)
+    target, end = copy, 0
+    if copy is not None:
+        with ExitStack() as opened:
+            last = _open_parts(copy, number, opened)[-1]
+            target, end = Path(last.file.name), last.byte + os.fstat(last.file.fileno()).st_size
+    while True:
+        try:
+            name, place, piece = fetch(number, end)
+        except LookupError as error:
+            raise FileNotFoundError(
+                f'{error.args[0]}; where the setting bridge.url is set, tool.read(path="{SCHEME}{number}") reads others'
+            ) from None
+        if copy is None or target is None:
+            copy = target = folder / "copies" / Path(name).name
+        if place:
+            target, end = _tail_folder(copy, number) / Path(place).name, int(place.partition("-")[0])
+        target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        with target.open("ab") as file:
+            file.write(piece)
+        end += len(piece)
+        if not piece:
+            return copy
 
 
 def _value(number: int, text: str, query: str | None) -> Any:

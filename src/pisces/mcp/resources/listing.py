@@ -1,6 +1,5 @@
 """The lists of resources that a client gets, in pages."""
 
-import os
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
@@ -12,6 +11,7 @@ from pisces.errors import InvalidCall
 from pisces.mcp.resources.reading import JSON, MIME_TYPES, NOTEBOOK
 from pisces.mcp.resources.uris import ARTIFACT_TEMPLATE, SESSION_TEMPLATE, ArtifactAddress, SessionAddress
 from pisces.mcp.results.bounded_data import storable
+from pisces.output.artifact_file import state_of
 from pisces.output.artifacts import ArtifactStore, id_of
 
 PAGE: Final = 50
@@ -97,7 +97,7 @@ def _of_session(session: str) -> list[Resource]:
 def _of_artifact(file: Path) -> list[Resource]:
     number, tool = str(id_of(file)), file.name.split(".")[1]
     try:
-        size = os.stat(file).st_size
+        size = state_of(file).size
     except FileNotFoundError:  # It was deleted just now.
         return []
     return [

@@ -6,6 +6,7 @@ from pathlib import Path
 import msgspec
 
 from pisces.errors import InvalidCall
+from pisces.output.artifact_file import open_artifact
 from pisces.output.artifact_text import LineRange, line_parts
 
 
@@ -16,6 +17,8 @@ class Page(msgspec.Struct, frozen=True):
     start: int
     more: bool
     """Whether there is anything after it."""
+    missing_to: int | None = None
+    """If bytes after it were not kept, where those that come next begin."""
 
     @property
     def whole(self) -> bool:
@@ -27,9 +30,13 @@ class Page(msgspec.Struct, frozen=True):
         shown = self.data.decode("utf-8", "replace")
         if not self.more:
             return shown
-        end = self.start + len(self.data)
+        end = after = self.start + len(self.data)
+        missing = ""
+        if self.missing_to is not None:
+            after = self.missing_to
+            missing = f"; bytes {end} to {after} are missing: the output was too large to be kept whole"
         newline = "" if shown.endswith("\n") else "\n"
-        return f"{shown}{newline}[…bytes {self.start} to {end}; go on with {following(end)}{besides}…]"
+        return f"{shown}{newline}[…bytes {self.start} to {end}{missing}; go on with {following(after)}{besides}…]"
 
 
 def page_of_data(data: bytes, start: int, most: int) -> Page:
@@ -39,11 +46,20 @@ def page_of_data(data: bytes, start: int, most: int) -> Page:
 
 
 def page_of_file(path: Path, start: int, most: int) -> Page:
-    """A page of a file, of which no more is read."""
-    with path.open("rb") as file:
-        _check(start, path.stat().st_size)
-        file.seek(start)
-        return _page(file.read(most + 1), start, most)
+    """A page of an artifact, of which no more is read. Raises `InvalidCall` when it would begin in what is missing."""
+    with open_artifact(path) as sections:
+        section, *after = [part for part in sections if start < part.byte + part.size] or sections[-1:]
+        _check(start, section.byte + section.size)
+        if start < section.byte:
+            raise InvalidCall(
+                f"Bytes up to {section.byte} are missing: the output was too large to be kept whole.",
+                hint=f"Go on with `from={section.byte}`.",
+            )
+        section.file.seek(start - section.byte)
+        page = _page(section.file.read(most + 1), start, most)
+        if page.more or not after:
+            return page
+        return msgspec.structs.replace(page, more=True, missing_to=after[0].byte)
 
 
 def page_of_lines(path: Path, number: str, lines: LineRange, start: int, most: int) -> Page:

@@ -18,7 +18,6 @@ from pisces.kernels.deadline import Deadline
 from pisces.mcp.resources.pages import Page, page_of_data, page_of_file, page_of_lines
 from pisces.mcp.resources.uris import Address, ArtifactAddress, NoSuchResource, SessionAddress, parse_address
 from pisces.mcp.results.limits import BLOB_BYTES, PAGE_BYTES
-from pisces.output.artifact_text import search_text
 from pisces.output.notice import format_size
 from pisces.runtime import Runtime
 from pisces.sessions.session import Session
@@ -49,6 +48,8 @@ class Resources:
         """
         address = parse_address(uri)
         if isinstance(address, ArtifactAddress):
+            if address.search is not None:
+                return await self._matches(address, address.search, uri)
             return await to_thread.run_sync(self._artifact, address, uri)
         if address.part == "variables":
             data = await self._variables(address, owner)
@@ -58,15 +59,24 @@ class Resources:
         return _text(uri, NOTEBOOK, page_of_data(data, address.start, PAGE_BYTES), address, besides)
 
     def _artifact(self, address: ArtifactAddress, uri: str) -> Contents:
-        try:
-            path = self._runtime.artifacts.path(address.id)
-        except ArtifactError as error:
-            raise NoSuchResource(str(error)) from None
-        by_part = address.lines is not None or address.search is not None or address.start
+        path = self._path(address)
+        by_part = address.lines is not None or address.start
         if path.suffix in _BLOBS and not by_part:
             return _blob(path, address.id, uri)
         mime_type = TEXT if by_part else MIME_TYPES.get(path.suffix, TEXT)
         return _text(uri, mime_type, _page_of_artifact(path, address), address)
+
+    async def _matches(self, address: ArtifactAddress, pattern: str, uri: str) -> Contents:
+        self._path(address)
+        found = await self._runtime.artifacts.search(address.id, pattern, lines=address.lines)
+        page = page_of_data(found.encode("utf-8", "replace"), address.start, PAGE_BYTES)
+        return _text(uri, TEXT, page, address)
+
+    def _path(self, address: ArtifactAddress) -> Path:
+        try:
+            return self._runtime.artifacts.path(address.id)
+        except ArtifactError as error:
+            raise NoSuchResource(str(error)) from None
 
     async def _variables(self, address: SessionAddress, owner: str) -> bytes:
         session = _found(self._runtime, address, owner)
@@ -117,9 +127,6 @@ async def _listed(session: Session) -> VariableList:
 
 
 def _page_of_artifact(path: Path, address: ArtifactAddress) -> Page:
-    if address.search is not None:
-        found = search_text(path, address.id, address.search, address.lines)
-        return page_of_data(found.encode("utf-8", "replace"), address.start, PAGE_BYTES)
     if address.lines is not None:
         return page_of_lines(path, address.id, address.lines, address.start, PAGE_BYTES)
     return page_of_file(path, address.start, PAGE_BYTES)

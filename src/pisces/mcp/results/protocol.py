@@ -14,6 +14,7 @@ from pisces.mcp.results.structured import structured
 from pisces.mcp.results.within_limits import Limited, needs_no_care
 from pisces.model.results import Block, Details, ImageBlock, TextBlock, ToolResult
 from pisces.output.artifacts import ArtifactStore
+from pisces.output.notice import listed
 
 _NAMED: Final = 5
 """How many parts of the data that were cut a sentence names."""
@@ -52,8 +53,7 @@ class Results:
         else:  # The details of a notebook can be megabytes.
             data = await anyio.to_thread.run_sync(_bounded, result)
         if data.cut:
-            more = f" and {len(data.cut) - _NAMED} more" if len(data.cut) > _NAMED else ""
-            notes.append(f"The structured content is not whole: {', '.join(data.cut[:_NAMED])}{more}")
+            notes.append(f"The structured content is not whole: {listed(data.cut, _NAMED)}")
             kept = await self._keeping.text("", tool, data.whole, "json")
             notes.append(f"{self._keeping.way_to(kept)}{'' if kept.trouble else ' for all of it'}")
         return data.sent

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 import anyio.to_thread
 
+from pisces.output.artifact_file import state_of
 from pisces.output.artifacts import ArtifactStore
 from pisces.tui.dialogs.pick import Choice, Pick
 from pisces.tui.help import HelpScreen
@@ -76,11 +77,11 @@ def _artifacts(store: ArtifactStore) -> list[Choice]:
     choices = []
     for path in store.files()[:_MOST_ARTIFACTS]:
         try:
-            about = path.stat()
+            state = state_of(path)
         except OSError:
             continue  # Pruned since it was listed.
         number, _, kind = path.name.partition(".")
-        more = f"{kind} · {_size(about.st_size)} · {path.parent.name} · {ago(time.time() - about.st_mtime)}"
+        more = f"{kind} · {_size(state.size)} · {path.parent.name} · {ago(time.time() - state.modified)}"
         choices.append(Choice(number, number, more))
     return choices
 

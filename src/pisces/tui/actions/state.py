@@ -22,7 +22,7 @@ async def reset(screen: "MainScreen") -> None:
     """Begin with a fresh kernel, once the person has agreed to it."""
     if not screen.may_change():
         return
-    question = f"Every variable of session {screen.desk.session!r} is lost. Reset it?"
+    question = f"Every variable of session {screen.desk.session!r} is dropped. Reset it?"
     if await screen.ask_about(screen.desk.timeline, Confirm(question, yes="Reset", no="Keep them")):
         await screen.desk.reset()
 

@@ -7,9 +7,9 @@ from typing import Final
 import msgspec
 
 from pisces.journal.entries import BranchPoint, SessionBegan
-from pisces.journal.holding import is_held
 from pisces.journal.line import decode_line
 from pisces.journal.tail import OUTPUT, JournalTail
+from pisces.output.holding import is_held
 from pisces.render.view import Notice
 from pisces.tui.desk.timeline import Timeline
 

@@ -21,6 +21,30 @@ LONGEST: Final = 4096
 _PAGES_KEPT: Final = 8
 
 
+class Parts(msgspec.Struct, frozen=True):
+    """Open files that are shown as one. Only the last may grow."""
+
+    descriptors: tuple[int, ...]
+    starts: tuple[int, ...] = (0,)
+    """The byte of the whole that each begins with."""
+    first_lines: tuple[int | None, ...] = (None,)
+    """The number, from 0, of the line that each begins with; None for one that follows without a gap."""
+
+    @property
+    def size(self) -> int:
+        """The bytes of the whole as it is now."""
+        return self.starts[-1] + os.fstat(self.descriptors[-1]).st_size
+
+    def read(self, start: int, first_line: int) -> tuple[bytes, int, bool]:
+        """At most a page of one part, the number of its first line, and whether another part follows at its end."""
+        at = bisect_right(self.starts, start) - 1
+        offset = start - self.starts[at]
+        data = os.pread(self.descriptors[at], PAGE, offset)
+        ends = at + 1 < len(self.starts) and start + len(data) == self.starts[at + 1]
+        known = self.first_lines[at] if offset == 0 else None
+        return data, first_line if known is None else known, ends
+
+
 class Page(msgspec.Struct, frozen=True):
     """Some rows, and where they are."""
 
@@ -37,18 +61,18 @@ class Page(msgspec.Struct, frozen=True):
     """Whether it stays as it is when the file grows."""
 
 
-def read_page(descriptor: int, start: int, first_row: int, first_line: int) -> Page:
+def read_page(parts: Parts, start: int, first_row: int, first_line: int) -> Page:
     """The page that begins here; without rows at the end of the file."""
-    data = os.pread(descriptor, PAGE, start)
-    final = len(data) == PAGE
-    if final:
+    data, first_line, ends = parts.read(start, first_line)
+    final = len(data) == PAGE or ends
+    if final and not ends:
         data = data[: data.rfind(b"\n") + 1 or _between_characters(data, PAGE)]
     return Page(start, first_row, first_line, _rows_of(data), data.count(b"\n"), len(data), final)
 
 
-def pages(descriptor: int, start: int = 0, first_row: int = 0, first_line: int = 0) -> Iterator[Page]:
+def pages(parts: Parts, start: int = 0, first_row: int = 0, first_line: int = 0) -> Iterator[Page]:
     """All pages from one that begins here, up to one that would be longer if the file grew."""
-    while (page := read_page(descriptor, start, first_row, first_line)).rows:
+    while (page := read_page(parts, start, first_row, first_line)).rows:
         yield page
         if not page.final:  # What is written meanwhile belongs to this page: as one of its own it would cut a line.
             return
@@ -64,8 +88,8 @@ def shown(row: bytes) -> str:
 class PagedFile:
     """The rows of an open file, which may grow. It may be scanned in one thread and read in another."""
 
-    def __init__(self, descriptor: int) -> None:
-        self.descriptor = descriptor
+    def __init__(self, parts: Parts) -> None:
+        self.parts = parts
         self.rows = 0
         """How many are known so far."""
         self.scanned = 0
@@ -79,7 +103,7 @@ class PagedFile:
     @property
     def size(self) -> int:
         """The bytes of the file as it is now."""
-        return os.fstat(self.descriptor).st_size
+        return self.parts.size
 
     @property
     def whole(self) -> bool:
@@ -110,7 +134,7 @@ class PagedFile:
         return page.first_line + 1 + sum(row.endswith(b"\n") for row in page.rows[: number - page.first_row])
 
     def row_of(self, line: int) -> int:
-        """The row that a line, counted from 1, begins with; the last one that is known where there are fewer."""
+        """The row that a line, counted from 1, begins with; the last one before it where there is no such line."""
         if line <= 1 or not self.rows:
             return 0
         with self._lock:
@@ -120,7 +144,7 @@ class PagedFile:
             ends += row.endswith(b"\n")
             if ends == line - 1 - page.first_line:
                 return min(first + at + 1, self.rows - 1)
-        return self.rows - 1
+        return page.first_row + len(page.rows) - 1
 
     def page_at(self, byte: int) -> tuple[int, int]:
         """Where the page begins that this byte is in, or will be when the file grows; and its first row."""
@@ -134,9 +158,9 @@ class PagedFile:
             return False
         last, again = self._last, self._last is not None and not self._last.final
         if again and last is not None:
-            page = read_page(self.descriptor, last.start, last.first_row, last.first_line)
+            page = read_page(self.parts, last.start, last.first_row, last.first_line)
         else:
-            page = read_page(self.descriptor, self.scanned, self.rows, self._newlines)
+            page = read_page(self.parts, self.scanned, self.rows, self._newlines)
         if not page.rows:
             return False
         with self._lock:
@@ -158,7 +182,7 @@ class PagedFile:
             if page is None:
                 if self._last is not None and at == len(self._starts) - 1:
                     return self._last
-                page = read_page(self.descriptor, self._starts[at], self._first_rows[at], self._first_lines[at])
+                page = read_page(self.parts, self._starts[at], self._first_rows[at], self._first_lines[at])
                 self._kept[at] = page
                 if len(self._kept) > _PAGES_KEPT:
                     self._kept.popitem(last=False)

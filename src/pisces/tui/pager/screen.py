@@ -1,7 +1,6 @@
 """The pager: one long text on a screen of its own, with the keys of `less`."""
 
 import asyncio
-import os
 import re
 import time
 from collections.abc import Callable
@@ -105,7 +104,7 @@ class PagerScreen(Screen[None]):
         except PiscesError as error:
             self._say(f"{error.explain()}\n\nq goes back.")
             return
-        self._file = PagedFile(self._opened.descriptor)
+        self._file = PagedFile(self._opened.parts)
         self._file.scan(1)
         self._view.look_at(self._file)
         self._view.focus()
@@ -118,7 +117,7 @@ class PagerScreen(Screen[None]):
         if self._reading is not None:  # Its thread may be reading: nothing is closed under it.
             await self._reading
         if self._opened is not None:
-            os.close(self._opened.descriptor)
+            self._opened.close()
 
     def on_pager_view_moved(self) -> None:
         self._tell()
@@ -188,6 +187,7 @@ class PagerScreen(Screen[None]):
 
     async def _keep_reading(self) -> None:
         """Look at the file in steps, and again and again as long as it may grow."""
+        told = False
         while (file := self._file) is not None:
             try:
                 more = await asyncio.to_thread(file.scan, _STEP)
@@ -200,6 +200,9 @@ class PagerScreen(Screen[None]):
                 self._take_in_growth()
             self._search_on(file)
             if not more:
+                if not told and self._opened is not None and self._opened.goes_on:
+                    told = True
+                    self._say("The output goes on in another file: open it again to see its end.")
                 with suppress(TimeoutError):
                     await asyncio.wait_for(self._ended.wait(), _LOOK_AGAIN)
 
@@ -228,7 +231,7 @@ class PagerScreen(Screen[None]):
         if self._opened is None:
             return
         try:
-            self._search = Search(pattern, self._opened.descriptor, self._tell_found)
+            self._search = Search(pattern, self._opened.parts, self._tell_found)
         except re.error as error:
             self._say(f"Not a regular expression: {pattern!r} ({error}). Escape special characters with a backslash.")
             return

@@ -3,7 +3,6 @@
 import asyncio
 import os
 import signal
-import sys
 from array import array
 from bisect import bisect_left, bisect_right
 from collections.abc import Callable
@@ -12,6 +11,8 @@ from typing import Final
 
 import msgspec
 
+from pisces.settings.own_process import bare_environment, module_command
+from pisces.tui.pager.rows import Parts
 from pisces.tui.pager.search_process import Wanted, compiled
 
 _CHUNK: Final = 64 * 1024
@@ -61,7 +62,7 @@ class Matches:
 class Search:
     """Looks for one pattern. `changed` is called when there is more to say."""
 
-    def __init__(self, pattern: str, descriptor: int, changed: Callable[[], object]) -> None:
+    def __init__(self, pattern: str, parts: Parts, changed: Callable[[], object]) -> None:
         """Raises `re.error` for what is no regular expression."""
         compiled(pattern)
         self.pattern = pattern
@@ -72,7 +73,7 @@ class Search:
         self.searched = 0
         """Bytes of the file."""
         self.failed = False
-        self._descriptor = descriptor
+        self._parts = parts
         self._changed = changed
 
     async def go_on(self, start: int = 0, first_row: int = 0) -> None:
@@ -83,7 +84,7 @@ class Search:
         try:
             await asyncio.wait([starting])
             if starting.exception() is None:
-                await self._hear(starting.result(), Wanted(self.pattern, self._descriptor, start, first_row))
+                await self._hear(starting.result(), Wanted(self.pattern, self._parts, start, first_row))
         finally:  # Who is cancelled while the process starts has one all the same.
             self.running = False
             await _in_any_case(asyncio.create_task(_end(starting)))
@@ -98,14 +99,12 @@ class Search:
 
     async def _process(self) -> asyncio.subprocess.Process:
         return await asyncio.create_subprocess_exec(
-            sys.executable,
-            "-I" if sys.flags.isolated else "-P",
-            "-m",
-            "pisces.tui.pager.search_process",
+            *module_command("pisces.tui.pager.search_process"),
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.DEVNULL,
-            pass_fds=[self._descriptor],
+            env=bare_environment(),
+            pass_fds=self._parts.descriptors,
         )
 
     async def _read(self, stream: asyncio.StreamReader) -> bool:

@@ -5,13 +5,14 @@ It reads what to look for from its standard input, and writes a line for each ro
 """
 
 import re
+import signal
 import sys
 from collections.abc import Iterator
 from typing import Final
 
 import msgspec
 
-from pisces.tui.pager.rows import pages, shown
+from pisces.tui.pager.rows import Parts, pages, shown
 
 MOST: Final = 500_000
 """Rows that match; then it stops, and says so."""
@@ -23,9 +24,11 @@ class Wanted(msgspec.Struct, frozen=True):
     """What to look for, in which open file, from which page on."""
 
     pattern: str
-    descriptor: int
+    parts: Parts
     start: int = 0
     first_row: int = 0
+    seconds: float = 60.0
+    """For one page; then the process ends itself, as its UI cannot end it when that was killed."""
 
 
 def compiled(pattern: str) -> re.Pattern[str]:
@@ -41,7 +44,7 @@ def found(wanted: Wanted) -> Iterator[str]:
     search = compiled(wanted.pattern)
     needle = _literal(wanted.pattern)
     count = 0
-    for page in pages(wanted.descriptor, wanted.start, wanted.first_row):
+    for page in pages(wanted.parts, wanted.start, wanted.first_row):
         rows = page.rows if needle is None or needle in b"".join(page.rows).lower() else ()
         for number, row in enumerate(rows, page.first_row):
             text = shown(row)
@@ -67,10 +70,12 @@ def _literal(pattern: str) -> bytes | None:
 def main() -> None:
     """Read, look, and write."""
     wanted = msgspec.json.decode(sys.stdin.buffer.read(), type=Wanted)
+    signal.setitimer(signal.ITIMER_REAL, wanted.seconds)
     for line in found(wanted):
         sys.stdout.write(line)
         if line[0] == ".":
             sys.stdout.flush()
+            signal.setitimer(signal.ITIMER_REAL, wanted.seconds)
     sys.stdout.flush()
 
 

@@ -1,13 +1,18 @@
 """Whole outputs are read by their numbers, and nothing else is."""
 
 import json
+import re
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from pisces.guest.prelude import host_tools
+from pisces.errors import ArtifactError
+from pisces.guest.prelude import artifacts
 from pisces.guest.prelude.names import lines, output, read
+from pisces.output.artifact_text import LineRange, line_parts
 from pisces.output.artifacts import ArtifactStore
 from tests.unit.guest.prelude.counterparts import each_raises
 
@@ -18,7 +23,6 @@ RECORDS = '{"name": "a", "sizes": [1, 2]}\n\n{"name": "b", "sizes": []}\n'
 def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ArtifactStore:
     """A real store, whose folder this kernel knows."""
     monkeypatch.setenv("PI_ARTIFACTS_DIR", str(tmp_path / "artifacts"))
-    monkeypatch.delenv("PI_TOOL_BRIDGE_URL", raising=False)
     return ArtifactStore(tmp_path / "artifacts")
 
 
@@ -34,6 +38,26 @@ def test_an_output_is_given_whole_or_by_lines(store: ArtifactStore, events: list
     assert output(f"artifact://{number}", offset=3) == "3\n"
     assert output(number, limit=0) == output(number, offset=9) == ""
     assert events[0] == {"op": "output", "ids": [str(number)], "count": 1, "chars": 7}
+
+
+def test_an_output_that_was_too_large_has_the_true_numbers_of_its_lines(tmp_path: Path, store: ArtifactStore) -> None:
+    with ArtifactStore(tmp_path / "artifacts", limit=4000).new("main", "python") as writer:
+        for number in range(1, 2001):
+            writer.write(b"line %d\n" % number)
+    with pytest.raises(ArtifactError) as caught:
+        store.read(writer.id, lines=LineRange(1000))
+    first, last = map(int, re.findall(r"\d+", str(caught.value))[1:])
+    with pytest.raises(ValueError, match=rf"^lines {first}-{last} of artifact 1 are missing: .* too large"):
+        output(1, offset=first)
+
+    def kept(offset: int, count: int | None) -> str:
+        wanted = LineRange(offset, None if count is None else offset + count - 1)
+        return b"".join(part for _, part in line_parts(store.path("1"), "1", wanted)).decode()
+
+    assert output(1) == kept(1, None)
+    for offset, limit in ((1, 2), (first - 1, 1), (first - 1, 2), (first - 1, None), (last + 1, 3), (1999, None)):
+        assert output(1, offset=offset, limit=limit) == kept(offset, limit)
+    assert output(1, offset=2001) == output(1, limit=0) == ""
 
 
 def test_several_are_given_under_headings(store: ArtifactStore, events: list[dict[str, Any]]) -> None:
@@ -177,39 +201,72 @@ def test_reading_an_address_gives_the_same(store: ArtifactStore) -> None:
 
 
 @pytest.fixture
-def asked(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """What is asked of a host that reads artifacts; the bridge itself has tests of its own."""
-    paths: list[str] = []
+def host(store: ArtifactStore, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[list[tuple[int, int]]]:
+    """A kernel on another machine, whose connection to the host is a function; the questions that it asks."""
+    asked: list[tuple[int, int]] = []
 
-    def reading(*, path: str) -> str:
-        paths.append(path)
-        return f"{path}\nsecond"
+    def fetch(number: int, start: int) -> tuple[str, str, bytes]:
+        asked.append((number, start))
+        try:
+            return store.piece("main", str(number), start, 4)
+        except ArtifactError as error:
+            raise LookupError(str(error)) from None
 
-    monkeypatch.setenv("PI_TOOL_BRIDGE_URL", "http://127.0.0.1:9")
-    monkeypatch.setattr(host_tools, "HostTool", lambda name: {"read": reading}[name])
-    return paths
-
-
-@pytest.mark.parametrize("folder", ["", "/no/such/folder"])
-def test_a_kernel_elsewhere_asks_the_host(folder: str, asked: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PI_ARTIFACTS_DIR", folder)
-    assert output(3) == "artifact://3\nsecond"
-    output(3, offset=2)
-    output(3, offset=2, limit=2)
-    assert output(3, limit=0) == ""
-    assert read("artifact://4") == "artifact://4\nsecond"
-    assert asked == ["artifact://3", "artifact://3:2-", "artifact://3:2-3", "artifact://4"]
+    copies = tmp_path / "copies"
+    copies.mkdir()
+    monkeypatch.setenv("PI_ARTIFACTS_DIR", str(copies))
+    artifacts.fetch_with(fetch)
+    yield asked
+    artifacts._host.clear()
 
 
-def test_the_host_is_not_asked_for_what_is_not_there(store: ArtifactStore, asked: list[str]) -> None:
-    keep(store, "one")
-    with pytest.raises(FileNotFoundError, match="there is no artifact 7"):
-        output(7)
-    assert asked == []
+def test_a_kernel_elsewhere_copies_from_the_host(store: ArtifactStore, host: list[tuple[int, int]]) -> None:
+    with store.new("main", "python") as writer:
+        writer.write("1\né\n".encode())
+        number = int(writer.id)
+        assert output(number) == read(f"artifact://{number}") == "1\né\n"
+        assert host == [(number, 0), (number, 4), (number, 5), (number, 5)]
+        writer.write(b"3\n")  # As a job does that runs on.
+        assert output(number, offset=2) == "é\n3\n"
+
+
+def test_a_kernel_elsewhere_copies_both_ends_of_an_output_that_was_too_large(
+    store: ArtifactStore, host: list[tuple[int, int]], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store._limit = 400
+    with store.new("main", "python") as writer:
+        for number in range(1, 201):
+            writer.write(b"line %d\n" % number)
+            if number in {20, 100}:  # It is read while it grows, too.
+                output(int(writer.id))
+    copied = output(int(writer.id))
+    shown, last = copied.splitlines(), output(int(writer.id), offset=200)
+    assert len(host) > 100
+    monkeypatch.setenv("PI_ARTIFACTS_DIR", str(tmp_path / "artifacts"))
+    artifacts._host.clear()
+    # What was read earlier is kept here, so the copy has at least what the host still has.
+    still_there = [line for line in output(int(writer.id)).splitlines() if not line.startswith("[…")]
+    assert set(still_there) <= set(shown)
+    assert (shown[0], shown[-1], last) == ("line 1", "line 200", "line 200\n")
+    assert any(line.startswith("[…lines ") and "are missing" in line for line in shown)
+
+
+def test_a_kernel_elsewhere_reads_outputs_of_its_own_session_only(
+    store: ArtifactStore, host: list[tuple[int, int]]
+) -> None:
+    other = keep(store, "private", session="other")
+    with pytest.raises(FileNotFoundError, match=rf"this session has no artifact {other}; .*bridge.url"):
+        output(other)
+
+
+@pytest.mark.usefixtures("host")
+def test_a_thread_of_a_kernel_elsewhere_cannot_ask_the_host(store: ArtifactStore) -> None:
+    number = keep(store, "one")
+    with ThreadPoolExecutor() as threads, pytest.raises(RuntimeError, match="in the main thread"):
+        threads.submit(output, number).result()
 
 
 def test_a_kernel_that_knows_no_folder_and_no_host_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("PI_TOOL_BRIDGE_URL", raising=False)
     monkeypatch.delenv("PI_ARTIFACTS_DIR", raising=False)
     with pytest.raises(FileNotFoundError, match="nowhere: PI_ARTIFACTS_DIR is not set"):
         output(3)

@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from pisces.errors import InvalidCall
 from pisces.mcp.resources.pages import Page, page_of_data, page_of_file, page_of_lines
 from pisces.output.artifact_text import LineRange
+from pisces.output.artifacts import ArtifactStore
 
 
 def address(start: int) -> str:
@@ -54,6 +55,28 @@ def test_no_more_of_a_file_is_read_than_a_page(tmp_path: Path) -> None:
         file.seek(9 << 40)
         file.write(b"here\n")
     assert page_of_file(path, 9 << 40, 6).data == b"here\n"
+
+
+def test_pages_of_an_artifact_that_was_too_large_pass_over_what_is_missing(tmp_path: Path) -> None:
+    data = b"".join(b"line %04d\n" % number for number in range(1, 2001))
+    with ArtifactStore(tmp_path, limit=4000).new("s", "python") as writer:
+        for start in range(0, len(data), 100):
+            writer.write(data[start : start + 100])
+    head = page_of_file(writer.path, 1500, 1000)
+    assert head.data == data[1500:2000]
+    assert head.missing_to is not None
+    note = f"bytes 2000 to {head.missing_to} are missing: the output was too large to be kept whole"
+    assert head.text(address).endswith(f"[…bytes 1500 to 2000; {note}; go on with next://{head.missing_to}…]")
+    tail = page_of_file(writer.path, head.missing_to, 100_000)
+    assert (tail.data, tail.more) == (data[head.missing_to :], False)
+    assert page_of_file(writer.path, len(data) - 10, 100).data == b"line 2000\n"
+    with pytest.raises(InvalidCall, match=rf"Bytes up to {head.missing_to} are missing") as caught:
+        page_of_file(writer.path, 2000, 100)
+    assert caught.value.hint == f"Go on with `from={head.missing_to}`."
+    lines = page_of_lines(writer.path, "1", LineRange(200, 1999), 0, 100_000).data.decode().splitlines()
+    assert lines[0] == "line 0200"
+    assert lines[1].endswith("are missing: the output was too large to be kept whole…]")
+    assert lines[-1] == "line 1999"
 
 
 @pytest.mark.parametrize("start", [5, 10**15])

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pisces.tui.pager.rows import LONGEST, PAGE, PagedFile, pages, shown
+from pisces.tui.pager.rows import LONGEST, PAGE, PagedFile, Parts, pages, shown
 
 _PIECES = {
     "n": b"\n",
@@ -32,7 +32,7 @@ def _paged(data: bytes) -> Iterator[PagedFile]:
     with tempfile.TemporaryFile() as file:
         file.write(data)
         file.flush()
-        yield PagedFile(file.fileno())
+        yield PagedFile(Parts((file.fileno(),)))
 
 
 def _all_of(paged: PagedFile) -> bytes:
@@ -72,7 +72,7 @@ def test_a_file_that_grows_has_the_rows_of_the_whole_file(before: str, after: st
     with _paged(first) as paged:
         while paged.scan(PAGE):
             pass
-        os.pwrite(paged.descriptor, second, len(first))
+        os.pwrite(paged.parts.descriptors[0], second, len(first))
         while paged.scan(PAGE):
             pass
         assert _all_of(paged) == first + second
@@ -90,16 +90,16 @@ def test_the_page_of_a_byte_has_it_and_its_rows_are_those_from_there_on(before: 
             pass
         start, row = paged.page_at(len(first))
         assert len(first) - PAGE <= start <= len(first)
-        rest = [each for page in pages(paged.descriptor, start, row) for each in page.rows]
+        rest = [each for page in pages(paged.parts, start, row) for each in page.rows]
         assert rest == [paged.row(number) for number in range(row, paged.rows)]
 
 
 def test_what_is_written_while_pages_are_read_does_not_cut_a_line_in_two() -> None:
     """It is read with the page that it belongs to, when that is read again."""
     with _paged(b"one\nhalf of ") as paged:
-        reading = pages(paged.descriptor)
+        reading = pages(paged.parts)
         rows = next(reading).rows
-        os.pwrite(paged.descriptor, b"a line\n", len(b"one\nhalf of "))
+        os.pwrite(paged.parts.descriptors[0], b"a line\n", len(b"one\nhalf of "))
         assert rows + [row for page in reading for row in page.rows] == [b"one\n", b"half of "]
 
 

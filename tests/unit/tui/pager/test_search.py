@@ -8,6 +8,7 @@ import psutil
 import pytest
 from anyio.lowlevel import checkpoint
 
+from pisces.tui.pager.rows import Parts
 from pisces.tui.pager.search import Matches, Search
 from pisces.tui.pager.search_process import Wanted, found
 from tests.fakes.drive import eventually
@@ -19,7 +20,7 @@ async def test_each_row_that_matches_is_found_with_its_places() -> None:
     with tempfile.TemporaryFile() as file:
         file.write(b"one\ntwo One\nthree\nONE\n")
         file.flush()
-        search = Search("one", file.fileno(), lambda: None)
+        search = Search("one", Parts((file.fileno(),)), lambda: None)
         await search.go_on()
     assert list(search.matches.rows) == [0, 1, 3]
     assert search.matches.spans(1) == [(4, 7)]
@@ -31,7 +32,7 @@ async def test_capitals_in_the_pattern_make_case_count() -> None:
     with tempfile.TemporaryFile() as file:
         file.write(b"one\nOne\n")
         file.flush()
-        search = Search("One", file.fileno(), lambda: None)
+        search = Search("One", Parts((file.fileno(),)), lambda: None)
         await search.go_on()
     assert list(search.matches.rows) == [1]
 
@@ -39,14 +40,14 @@ async def test_capitals_in_the_pattern_make_case_count() -> None:
 @pytest.mark.parametrize("pattern", ["(", "a{99999999999}", "(" * 50_000], ids=["open", "many", "deep"])
 def test_what_is_no_regular_expression_is_refused_in_one_way(pattern: str) -> None:
     with pytest.raises(re.error):
-        Search(pattern, 0, lambda: None)
+        Search(pattern, Parts((0,)), lambda: None)
 
 
 async def test_a_search_that_would_go_on_for_ever_ends_when_it_is_given_up() -> None:
     with tempfile.TemporaryFile() as file:
         file.write(b"a" * 60 + b"!\n")
         file.flush()
-        search = Search("(a+)+$", file.fileno(), lambda: None)
+        search = Search("(a+)+$", Parts((file.fileno(),)), lambda: None)
         before = set(psutil.Process().children())
         task = asyncio.create_task(search.go_on())
         await eventually(lambda: bool(set(psutil.Process().children()) - before))
@@ -58,7 +59,7 @@ async def test_a_search_that_would_go_on_for_ever_ends_when_it_is_given_up() -> 
 
 async def test_a_search_that_is_given_up_as_it_begins_leaves_no_process() -> None:
     with tempfile.TemporaryFile() as file:
-        search = Search("a", file.fileno(), lambda: None)
+        search = Search("a", Parts((file.fileno(),)), lambda: None)
         before = set(psutil.Process().children())
         task = asyncio.create_task(search.go_on())
         await asyncio.sleep(0)
@@ -70,7 +71,7 @@ async def test_a_search_that_is_given_up_as_it_begins_leaves_no_process() -> Non
 
 async def test_a_search_that_is_given_up_as_it_ends_leaves_no_process() -> None:
     with tempfile.TemporaryFile() as file:
-        search = Search("a", file.fileno(), lambda: None)
+        search = Search("a", Parts((file.fileno(),)), lambda: None)
         before = set(psutil.Process().children())
         task = asyncio.create_task(search.go_on())
         await checkpoint()
@@ -83,7 +84,7 @@ async def test_a_search_that_is_given_up_as_it_ends_leaves_no_process() -> None:
 
 def test_what_is_no_expression_is_refused() -> None:
     with pytest.raises(re.error):
-        Search("(", 0, lambda: None)
+        Search("(", Parts((0,)), lambda: None)
 
 
 @pytest.mark.parametrize("text", ["\u212a", "\u017f", "\u0130"])
@@ -91,7 +92,7 @@ def test_a_letter_whose_small_form_is_ascii_is_found_by_it(text: str) -> None:
     with tempfile.TemporaryFile() as file:
         file.write(f"{text}\n".encode())
         file.flush()
-        lines = list(found(Wanted(re.sub(".", lambda one: one[0].lower()[0], text), file.fileno())))
+        lines = list(found(Wanted(re.sub(".", lambda one: one[0].lower()[0], text), Parts((file.fileno(),)))))
     assert lines[0].startswith("0 ") is (re.search(text.lower()[0], text, re.IGNORECASE) is not None)
 
 

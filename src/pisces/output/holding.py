@@ -1,4 +1,4 @@
-"""Whether somebody still writes to a journal: its writer holds a lock on it for as long as it has the file open.
+"""Whether a process still writes to a file: the writer holds a lock on it for as long as it has the file open.
 
 The system gives the lock back when the writer's process ends, however that comes about. Those who only ask share
 theirs, so that none of them takes another one for the writer.
@@ -15,7 +15,7 @@ def hold(descriptor: int) -> None:
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:
-        _log.info("whether a journal is still written to will not be known: %s", error)
+        _log.info("whether a file is still written to will not be known: %s", error)
 
 
 def is_held(descriptor: int) -> bool | None:
