@@ -1,8 +1,11 @@
 """Find what a test left behind: processes, also those that no longer descend from us, and file descriptors."""
 
 import os
+import resource
 import time
 import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 import psutil
 
@@ -63,7 +66,8 @@ class Leftovers:
         try:
             return process.environ().get(COOKIE) == self.cookie
         except (psutil.Error, OSError):
-            # Someone else's, or gone while we looked.
+            # Someone else's, or gone while we looked; or a host or a supervisor, which only root may look into. Those
+            # are noticed by what they started.
             return False
 
 
@@ -86,3 +90,17 @@ def open_descriptors() -> dict[int, str]:
             # The descriptor that listed the folder.
             continue
     return found
+
+
+@contextmanager
+def descriptors_left(count: int) -> Iterator[None]:
+    """So many more can be opened in this block."""
+    unused = [os.open(os.devnull, os.O_RDONLY) for _ in range(count + 1)]
+    for fd in unused:
+        os.close(fd)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (unused[-1], hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))

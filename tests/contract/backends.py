@@ -55,6 +55,8 @@ CANNOT: dict[tuple[str, str], str] = {
     ("memory", "needs_process"): "the scripted kernel has no process of its own",
     ("memory", "needs_shell"): "the scripted kernel has no shell: what a cell shows is what its script says",
     ("jupyter", "needs_checkpoints"): "a Jupyter kernel has threads and sockets that no copy of it could go on with",
+    ("jupyter", "needs_idle_loop"): "ipykernel runs cells inside its event loop, which nothing in them can run",
+    ("jupyter", "needs_own_shell"): "ipykernel itself does not go on without its module and its streams",
     ("jupyter", "needs_second_interrupt"): "ipykernel cancels the task again; one that swallows that has to be killed",
     (
         "jupyter",
@@ -71,6 +73,8 @@ MARKERS = {
     "needs_process": "the case is about a process of the operating system",
     "needs_shell": "the case is about what Python and IPython do with code",
     "needs_checkpoints": "the case is about a kernel that keeps its state",
+    "needs_idle_loop": "the case is about a loop that does not run while a cell does not await",
+    "needs_own_shell": "the case is about what a cell can take away from its own kernel",
     "needs_second_interrupt": "the case is about code that only a second interrupt can stop",
     "needs_forgiving_display": "the case is about a value that cannot be shown, in a cell that is fine otherwise",
     "needs_last_words": "the case is about what was written in the moment before the end",

@@ -1,6 +1,8 @@
 """What goes wrong around a gateway that processes share: stale files, locks, pids, ports, descriptors, and deaths."""
 
+import errno
 import os
+import re
 import resource
 import signal
 import socket
@@ -15,7 +17,7 @@ import msgspec
 import psutil
 import pytest
 
-from pisces.errors import DeadlineExceeded, KernelStartError
+from pisces.errors import DeadlineExceeded, KernelStartError, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway import coordinator, launch, lock, lock_file
 from pisces.kernels.gateway.coordinator import acquire_shared_gateway, end_gateway
@@ -23,6 +25,7 @@ from pisces.kernels.gateway.record import GatewayRecord
 from pisces.settings.recorded_process import RecordedProcess
 from tests.fakes.drive import PATIENCE, begin, eventually, ok, run, value
 from tests.fakes.local_gateways import LocalGateways, finished, gone, is_there, kernels_of, local_gateways, said
+from tests.leftovers import descriptors_left
 
 pytestmark = pytest.mark.anyio
 
@@ -87,7 +90,8 @@ async def test_a_gateway_that_hangs_is_ended_and_replaced(
     monkeypatch.setattr(coordinator, "_HEALTH_CAP", 0.5)
     monkeypatch.setattr(coordinator, "_ORDERLY_CAP", 0.2)
     old = await acquire(gateways)
-    psutil.Process(old.pid).suspend()
+    psutil.Process(old.pid).suspend()  # As if it hung: one that is only stopped would be continued.
+    monkeypatch.setattr(RecordedProcess, "continue_if_stopped", lambda process: False)
     new = await acquire(gateways)
     assert new.pid != old.pid
     await gone(old.pid, old.keeper.pid)
@@ -263,6 +267,66 @@ async def test_a_gateway_without_descriptors_is_restarted_and_its_other_kernels_
     assert "restarted because it had too many open files" in done.process_exit.describe()
     await kernel.shutdown()
     await second.shutdown()
+
+
+@pytest.mark.parametrize("left", [0, 1, 2, 3, 4])
+async def test_a_host_without_descriptors_says_so_and_leaves_the_gateway_and_its_kernels_alone(
+    gateways: LocalGateways, left: int
+) -> None:
+    kernel = await gateways.start()
+    await ok(kernel, "x = 41")
+    record = gateways.record
+    another = gateways.backend.kernel(gateways.spec())
+    refusal: PiscesError | OSError | None = None
+    with descriptors_left(left):
+        try:
+            await another.start(Deadline.after(PATIENCE))
+        except (PiscesError, OSError) as error:
+            refusal = error
+        assert await kernel.is_alive()
+    assert refusal is not None or left > 1
+    if isinstance(refusal, PiscesError):
+        assert re.match(r"This process has all \d+ files open that it may have\. .*`ulimit -n`", refusal.hint), refusal
+    elif refusal is not None:
+        assert refusal.errno == errno.EMFILE
+        another = await gateways.start()
+    assert gateways.record == record
+    assert await value(kernel, "x + 1") == "42"
+    await kernel.shutdown()
+    if not isinstance(refusal, PiscesError):
+        await another.shutdown()
+
+
+async def test_a_gateway_that_nobody_has_a_descriptor_to_ask_is_not_taken_for_ended(gateways: LocalGateways) -> None:
+    kernel = await gateways.start()
+    record = gateways.record
+    for look in (record_of, running, healthy):
+        with descriptors_left(0):
+            answer = await look(gateways, record)
+        assert answer in ("no descriptor", True), look
+    assert await value(kernel, "1 + 1") == "2"
+    await kernel.shutdown()
+
+
+async def record_of(gateways: LocalGateways, record: GatewayRecord) -> object:
+    try:
+        return gateways.folder.record() == record
+    except OSError:
+        return "no descriptor"
+
+
+async def running(_gateways: LocalGateways, record: GatewayRecord) -> object:
+    try:
+        return record.process.is_running
+    except OSError:
+        return "no descriptor"
+
+
+async def healthy(_gateways: LocalGateways, record: GatewayRecord) -> object:
+    try:
+        return await coordinator.is_healthy(record, Deadline.after(PATIENCE))
+    except (PiscesError, OSError):
+        return "no descriptor"
 
 
 async def test_a_start_that_is_given_up_leaves_nothing(

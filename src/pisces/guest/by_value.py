@@ -10,13 +10,14 @@ from __future__ import annotations
 import io
 import pickle
 import re
-import signal
 
 from .by_value_groups import groups
 from .by_value_limits import Limits, TooMuch
 from .by_value_pickler import NAMESPACE, References, pickle_values
 from .by_value_records import RecordWriter, Saved, read_records
 from .by_value_state import load_state, save_state
+from .json_safe import type_name
+from .stdlib import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,9 +67,12 @@ def _names_to_save(namespace: dict[str, Any], reserved: Collection[str]) -> list
 
 
 def _reason(error: BaseException) -> str:
-    text = " ".join(f"{error}".split())
+    try:
+        text = " ".join(f"{error}".split())
+    except BaseException:  # The exception is the user's, and so is its text.
+        text = ""
     if not isinstance(error, (TooMuch, _Lost, pickle.PicklingError)):
-        text = f"{type(error).__name__}: {text}" if text else type(error).__name__
+        text = f"{type_name(error)}: {text}" if text else type_name(error)
     return text if len(text) <= _REASON_CHARACTERS else text[:_REASON_CHARACTERS] + "…"
 
 
@@ -116,7 +120,7 @@ class _Saving:
                 parts = pickle_values({name: self._namespace[name] for name in names}, self._limits, self._references)
             finally:
                 self._limits.stop()
-        except (Exception, TooMuch) as error:
+        except BaseException as error:  # Of the user's objects, which raise what they like; or `TooMuch`.
             self._writer.give_up(_reason(error))
             return None
         self._writer.end()
@@ -166,7 +170,7 @@ class _Loading:
     def _load_group(self, names: tuple[str, ...]) -> bool:
         try:
             self._load(names)
-        except Exception:  # The code of its objects: each is then loaded for itself, and says why if it cannot be.
+        except BaseException:  # The code of its objects: each is then loaded for itself, and says why if it cannot be.
             self._torn.append(names)
             self._groups = {name: group for name, group in self._groups.items() if group != names}
             return False
@@ -180,7 +184,7 @@ class _Loading:
             if names not in self._saved.pickles:
                 raise _Lost(self._saved.given_up.get(names, "saving did not come to it"))
             self._load(names)
-        except Exception as error:
+        except BaseException as error:  # The code of its objects.
             self._failed[name] = _reason(error)
 
     def _load(self, names: tuple[str, ...]) -> None:

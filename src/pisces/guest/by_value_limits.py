@@ -5,8 +5,7 @@ Time is watched by the alarm signal, whose handler raises in the code that runs;
 
 from __future__ import annotations
 
-import signal
-import time
+from .stdlib import signal, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -13,6 +13,7 @@ import pickle
 import types
 
 from . import by_value_reduce as reduce
+from .by_value_limits import TooMuch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,7 +41,8 @@ class References:
         self._remade = frozenset(remade)
         for name in (*remade, *names):
             value = namespace[name]
-            if type(value) not in _COPIED and not (type(value) in (tuple, frozenset) and not value):
+            kind = type(value)
+            if not _is_one_of(kind, _COPIED) and not (_is_one_of(kind, (tuple, frozenset)) and not value):
                 self._names.setdefault(id(value), name)
         self._members: Collection[str] = ()
         self.used: set[str] = set()
@@ -73,14 +75,21 @@ def pickle_values(values: dict[str, Any], output: _Output, references: Reference
 def _has_identity(value: Any) -> bool:
     """Whether it matters that two variables have this very object: not for what is equal and cannot change."""
     kind = type(value)
-    if kind in _COPIED or kind in (tuple, frozenset) or isinstance(value, (type, types.FunctionType)):
-        return isinstance(value, type) and not reduce.is_importable(value)
+    if _is_one_of(kind, (*_COPIED, tuple, frozenset)) or issubclass(kind, (type, types.FunctionType)):
+        return issubclass(kind, type) and not reduce.is_importable(value)
     if getattr(kind, "__hash__", None) in (None, object.__hash__):
         return True
     try:
         return hash(value) == id(value)  # Some say with their own words what `object` says.
-    except Exception:  # The user's, or a container whose elements have none.
+    except TooMuch:
+        raise
+    except BaseException:  # The user's, or a container whose elements have none.
         return True
+
+
+def _is_one_of(kind: type, kinds: tuple[type, ...]) -> bool:
+    """Whether it is the very type: `in` would ask a metaclass of the user's whether they are equal."""
+    return any(kind is one for one in kinds)
 
 
 def _pickler(output: _Output, references: References) -> Any:

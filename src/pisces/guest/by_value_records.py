@@ -6,10 +6,9 @@ and `end`, so that neither side has to know its size beforehand; `give_up` in pl
 
 from __future__ import annotations
 
-import json
-import os
 import struct
 
+from .stdlib import json, os
 from .streams import write_all
 
 TYPE_CHECKING = False

@@ -12,14 +12,14 @@ import functools
 import importlib
 import io
 import marshal
-import os
 import pickle
 import stat
 import subprocess
 import sys
-import threading
 import types
 import typing
+
+from .stdlib import os, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,13 +6,13 @@ random numbers; not the settings that libraries keep inside (options of a data f
 
 from __future__ import annotations
 
-import os
 import pickle
 import random
 import sys
 
 from . import modules
 from .kernel import own_variables
+from .stdlib import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,12 +7,11 @@ many megabytes.
 
 from __future__ import annotations
 
-import json
-import os
 from contextlib import contextmanager
 
 from .descriptors import private_duplicate
 from .forking import is_aside
+from .stdlib import json, os
 from .streams import StandardStreams, write_all
 
 TYPE_CHECKING = False

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import os
 
 from . import fork_losses, fork_safety, ipython_scripts, processes, shell_processes
+from .stdlib import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,11 +6,10 @@ raises. Above is `loop`, which is asked between cells; below is the shell, whose
 
 from __future__ import annotations
 
-import signal
 import sys
-import threading
-import time
 from contextlib import contextmanager
+
+from .stdlib import signal, threading, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,10 +39,10 @@ def completion(shell: Shell, code: str, cursor: int, guard: InterruptGuard) -> d
         try:
             with _limited(guard):
                 matches, start, end = shell.complete(code, cursor)
+                matches = [text for text in matches if len(text) <= _LONGEST + end - start]
         except BaseException:  # Of the user's, SystemExit too: what cannot be told is not told.
             matches = []
-    fit = [text for text in matches if len(text) <= _LONGEST + end - start]
-    return {"matches": fit[:_MOST], "start": start, "end": end}
+    return {"matches": matches[:_MOST], "start": start, "end": end}
 
 
 @contextmanager

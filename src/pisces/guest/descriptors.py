@@ -6,10 +6,9 @@ object of ours still takes for its own would later be closed under whoever has t
 
 from __future__ import annotations
 
-import fcntl
-import os
-import resource
 from contextlib import contextmanager
+
+from .stdlib import fcntl, os, resource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

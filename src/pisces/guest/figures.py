@@ -52,8 +52,11 @@ def show_open_after_error() -> None:
     """The same after a cell that failed; a figure that cannot be drawn then is named on stderr."""
     try:
         show_open()
-    except Exception as failure:  # drawing runs code of the user; the cell's own error is what counts
-        sys.stderr.write(f"A figure could not be shown: {type(failure).__name__}: {failure}\n")
+    except BaseException as failure:  # drawing runs code of the user; the cell's own error is what counts
+        from .tracebacks import describe
+
+        ename, evalue, _ = describe(failure)
+        sys.stderr.write(f"A figure could not be shown: {ename}: {evalue}\n")
 
 
 def bundle_if_figure(value: Any) -> dict[str, Any]:

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import signal
-import threading
-from time import monotonic, sleep  # Not what a cell may put in their place: a `time.sleep` that does not wait.
+from .stdlib import signal, threading, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -82,7 +80,7 @@ class Flusher:
     def wake(self) -> None:
         """A cell begins."""
         self.busy = True
-        self._last_wake = monotonic()
+        self._last_wake = time.monotonic()
         if self._thread is None:
             self._thread = threading.Thread(target=self._run, name="pisces-flusher", daemon=True)
             self._thread.start()
@@ -93,7 +91,7 @@ class Flusher:
     def _run(self) -> None:
         thread = self._thread
         while self._thread is thread:
-            sleep(_FLUSH_SECONDS)
+            time.sleep(_FLUSH_SECONDS)
             self._guard.raise_deferred()
             self.chore()
             try:
@@ -103,7 +101,7 @@ class Flusher:
                 return  # The user closed the stream.
             except OSError:
                 pass  # The cell closed the descriptor, which is open again after its end.
-            if monotonic() - self._last_wake > _PARK_SECONDS:
+            if time.monotonic() - self._last_wake > _PARK_SECONDS:
                 self._parked = True
                 if not self.busy:  # Looked at after `_parked` is set, as `wake` does it the other way round.
                     self._gate.acquire()

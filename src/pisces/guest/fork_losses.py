@@ -6,14 +6,13 @@ plain containers; `fork_safety.lost_threads` names the threads themselves.
 
 from __future__ import annotations
 
-import os
 import stat
 import sys
-import threading
 from itertools import islice
 from types import ModuleType
 
 from . import fork_safety
+from .stdlib import os, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +46,7 @@ def revive_executors(namespace: dict[str, Any]) -> None:
         return
     for _, values in _variables(namespace):
         for value in values:
-            if isinstance(value, pools.ThreadPoolExecutor) and value._threads:
+            if issubclass(type(value), pools.ThreadPoolExecutor) and value._threads:
                 _revive(value)
 
 
@@ -68,8 +67,8 @@ def _revive(executor: Any) -> None:
 def _variables(namespace: dict[str, Any]) -> Iterator[tuple[str, list[Any]]]:
     """Each name of the user's with its value, and with what that holds when it is a plain container."""
     for name, value in list(namespace.items()):
-        if type(name) is not str or name.startswith("_") or isinstance(value, _PLAIN):
-            continue
+        if type(name) is not str or name.startswith("_") or issubclass(type(value), _PLAIN):
+            continue  # Not `isinstance`, which asks the value too.
         inside: Any = ()
         if type(value) in (list, tuple, set, frozenset):
             inside = value
@@ -88,7 +87,7 @@ def _what_is_lost(value: Any) -> str:
             known = getattr(sys.modules.get(module), kind, None)
             if known is not None and isinstance(value, known):
                 return what if is_lost(value) else ""
-    except Exception:  # The object's own code, or a library that is not as we know it: nothing can be said.
+    except BaseException:  # The object's own code, or a library that is not as we know it: nothing can be said.
         return ""
     return ""
 

@@ -7,12 +7,11 @@ costs some microseconds as long as neither the threads nor the modules have chan
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-import threading
 
 from . import ipython_scripts
+from .stdlib import open, os, threading  # noqa: A004  # A cell may replace the builtin.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,15 +7,12 @@ the difference ask `is_aside`.
 
 from __future__ import annotations
 
-import fcntl
-import os
-import select
-import socket
 import stat
 import sys
 import warnings
 
 from .descriptors import is_high
+from .stdlib import fcntl, os, resource, select, socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +21,11 @@ if TYPE_CHECKING:
 
 MARK = "pisces-asleep"
 """Name of an open file that tells the supervisor: this process is a copy that sleeps, not one that a kernel started."""
+ASLEEP = 1 << 60
+"""Added to the resource limit of a copy, to say the same. The files of a process that user code has closed to others
+(PR_SET_DUMPABLE) cannot be seen, but its limits can."""
+RLIMIT_LOCKS = 10
+"""A limit that Linux keeps for each process and has not enforced since 2.4: any number can stand there."""
 
 _LET_GO_SECONDS = 1.0
 _REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
@@ -57,16 +59,16 @@ def fork_aside(
     the pid of the copy; or `refuse` why there is none, and its exit status is 1. Raises what the first fork raises:
     `OSError`, or anything if code of the user's has its hands in it.
     """
-    mark = _open_mark()
+    mark, limit = _open_mark(), _mark_limit()
     try:
         pid = fork_child()
     except BaseException:
-        _close(mark)
+        _take_back(mark, limit)
         raise
     if pid == 0:
         _orphan_ourselves(tell, refuse)
     if pid:
-        _close(mark)
+        _take_back(mark, limit)
         return pid
     close_mark()
     _Fork.mark = mark
@@ -107,6 +109,23 @@ def _end_between(say: Callable[[Any], None], what: object, *, code: int) -> NoRe
 
 def _open_mark() -> int:
     return os.memfd_create(MARK) if hasattr(os, "memfd_create") else -1
+
+
+def _mark_limit() -> int | None:
+    """Add to our limit, which the copy inherits; what it was. The copy has it until it goes on as a kernel."""
+    try:
+        limit, most = resource.prlimit(0, RLIMIT_LOCKS)
+        resource.prlimit(0, RLIMIT_LOCKS, (ASLEEP + max(limit, 0) % ASLEEP, most))
+    except (AttributeError, OSError, ValueError):
+        return None  # Not on this system, or the user's code has lowered what is allowed: the file has to do.
+    return limit
+
+
+def _take_back(mark: int, limit: int | None) -> None:
+    """We have forked, and are no copy."""
+    _close(mark)
+    if limit is not None:
+        resource.prlimit(0, RLIMIT_LOCKS, (limit, resource.prlimit(0, RLIMIT_LOCKS)[1]))
 
 
 def close_mark() -> None:

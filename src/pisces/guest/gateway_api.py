@@ -30,13 +30,15 @@ _KERNEL = r"/pisces/kernels/(?P<kernel_id>\w+-\w+-\w+-\w+-\w+)"
 
 
 class Refused(Matcher):
-    """Matches what gets no answer; notes when the last request that got one came."""
+    """Matches what gets no answer; notes when the last request that got one came, and over which connections."""
 
     def __init__(self, token: str, port: int) -> None:
         self._token = f"token {token}".encode()
         self._hosts = {f"{host}:{port}" for host in ("127.0.0.1", "localhost")}
         self._origins = {f"http://{host}" for host in self._hosts}
         self.last_request = time.monotonic()
+        self.silent: dict[Any, None] = {}
+        """The connections that have not shown the token, the oldest first; some may be closed."""
 
     def match(self, request: Any) -> dict[str, Any] | None:
         headers = request.headers
@@ -46,6 +48,7 @@ class Refused(Matcher):
         if not hmac.compare_digest(headers.get("Authorization", "").encode(), self._token):
             return {"target_kwargs": {"status": 401, "reason": "Unauthorized"}}
         self.last_request = time.monotonic()
+        self.silent.pop(request.connection.stream, None)
         return None
 
 

@@ -29,6 +29,24 @@ _STOP_SECONDS = 2.0
 _LOG_MAX = 4 * 1024 * 1024
 _LOG_KEPT = 256 * 1024
 _OPEN_FILES = 8192
+_MOST_SILENT = 256
+
+
+class Server(httpserver.HTTPServer):
+    """Cuts the oldest connection that has not shown the token when there are too many of those.
+
+    Any user of the machine can connect, and each connection takes a descriptor, which kernels need too.
+    """
+
+    silent: dict[Any, None]
+
+    def handle_stream(self, stream: Any, address: Any) -> None:
+        self.silent[stream] = None
+        while len(self.silent) > _MOST_SILENT:
+            oldest = next(iter(self.silent))
+            del self.silent[oldest]
+            oldest.close()
+        super().handle_stream(stream, address)
 
 
 class GatewayApp(KernelGatewayApp):  # type: ignore[misc]  # untyped
@@ -62,7 +80,8 @@ class GatewayApp(KernelGatewayApp):  # type: ignore[misc]  # untyped
         logging.getLogger("tornado.access").setLevel(logging.WARNING)
 
     def init_http_server(self) -> None:
-        self.http_server = httpserver.HTTPServer(self.web_app)
+        self.http_server = Server(self.web_app)
+        self.http_server.silent = self._refused.silent
         self.http_server.add_sockets([self._socket])
 
     def start_app(self) -> None:

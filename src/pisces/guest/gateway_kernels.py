@@ -85,6 +85,8 @@ class Kernel(KernelGatewayIOLoopKernelManager):  # type: ignore[misc]  # untyped
         finally:
             self.words.begun()
         self.kernel_pid = getattr(getattr(self.provisioner, "process", None), "pid", 0)
+        if self.kernel_pid:
+            processes.set_cookie_limit(self.kernel_pid, self._cookie)
         self._watch()
 
     async def _async_shutdown_kernel(self, now: bool = False, restart: bool = False) -> None:
@@ -155,7 +157,7 @@ async def _collect(pids: set[int]) -> None:
     for pid in pids:
         while time.monotonic() < deadline:
             try:
-                if os.waitpid(pid, os.WNOHANG)[0] == pid:  # noqa: ASYNC222 - it does not wait
+                if processes.reap(pid)[0] == pid:
                     break
             except ChildProcessError:
                 if processes.start_time(pid) == 0:

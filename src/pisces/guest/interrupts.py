@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import asyncio
-import signal
+from asyncio import events
 from types import FrameType
 
 from .flusher import InterruptGuard
+from .stdlib import signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,14 +73,10 @@ class Interrupts:
             return
         self._count += 1
         task = self._task
-        if task is None or self._count > 1 or _is_running(task):
+        if task is None or self._count > 1 or self._is_running(task):
             raise KeyboardInterrupt
         self.loop.call_soon_threadsafe(task.cancel)
 
-
-def _is_running(task: asyncio.Task[Any]) -> bool:
-    """Whether the task's own code runs at this moment, as opposed to waiting in the loop."""
-    try:
-        return asyncio.current_task(task.get_loop()) is task
-    except RuntimeError:
-        return False
+    def _is_running(self, task: asyncio.Task[Any]) -> bool:
+        """Whether the task's own code runs at this moment, or a loop that it runs; as opposed to waiting."""
+        return events._get_running_loop() not in (None, self.loop) or asyncio.current_task(self.loop) is task

@@ -165,7 +165,7 @@ class IPythonShell:
         error = result.error_before_exec or result.error_in_exec
         if error is None:
             if self._shell.last_traceback:  # Of `%tb`, or of a script that failed under `%run`.
-                print(*self._shell.last_traceback, sep="\n", file=sys.stderr)
+                sys.stderr.write("\n".join([*self._shell.last_traceback, ""]))
             return CellOutcome() if silent else _show_figures()
         if not silent:
             figures.show_open_after_error()

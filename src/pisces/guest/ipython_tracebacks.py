@@ -17,15 +17,16 @@ from .tracebacks import UsageError
 def can_be_shown_by_ipython(error: BaseException | None) -> bool:
     """Whether neither the error nor any that led to it is of those kinds."""
     seen: set[int] = set()
-    while error is not None and id(error) not in seen:
-        seen.add(id(error))
-        if isinstance(error, IPythonUsageError) or hasattr(error, "exceptions"):
-            return False
-        try:
+    try:
+        while error is not None and id(error) not in seen:
+            seen.add(id(error))
+            if isinstance(error, IPythonUsageError) or hasattr(error, "exceptions"):
+                return False
             str(error)
-        except Exception:  # Code of the user's.
-            return False
-        error = error.__cause__ or error.__context__
+            repr(error)
+            error = error.__cause__ or error.__context__
+    except BaseException:  # Code of the user's, which may raise anything.
+        return False
     return True
 
 

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _DEEPEST = 64
+_name_of_type = vars(type)["__name__"].__get__
 _WIDEST_INT = 4000  # in bits; `str` refuses integers of more than 4,300 digits, and so does the JSON encoder
 
 
@@ -31,6 +32,11 @@ def safe_text(text: str) -> str:
     except UnicodeEncodeError:
         return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
     return text
+
+
+def type_name(value: Any) -> str:
+    """The name of a value's type, without asking a metaclass of the user's for it."""
+    return safe_text(_name_of_type(type(value)))
 
 
 def _safe(value: Any, parents: tuple[int, ...]) -> Any:
@@ -92,4 +98,4 @@ def _repr(value: Any) -> str:
     try:
         return repr(value)
     except Exception as failure:  # the same
-        return f"<{type(value).__name__} whose repr raised {type(failure).__name__}>"
+        return f"<{type_name(value)} whose repr raised {type_name(failure)}>"

@@ -6,14 +6,14 @@ functions, as expressions beside the user's code. Nothing of it is in the user's
 
 from __future__ import annotations
 
+import atexit
 import contextlib
-import faulthandler
 import functools
-import json
-import os
+import shutil
 import sys
+import tempfile
 import warnings
-from binascii import b2a_base64
+from binascii import a2b_base64, b2a_base64
 from datetime import datetime
 
 from . import jupyter_loop, modules, prelude, stdin
@@ -21,6 +21,7 @@ from .given_names import GivenNames
 from .json_safe import json_safe
 from .jupyter_streams import OrderedStreams, drop_nothing
 from .own_frames import leave_out_helpers
+from .stdlib import faulthandler, json, os
 from .variables import NamespaceWatch
 
 TYPE_CHECKING = False
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _STDIN_MIME = "application/x-pisces-stdin"
+_ARTIFACT_PROMPT = "application/x-pisces-artifact:"
 _INLINE = "module://matplotlib_inline.backend_inline"
 
 _state: dict[str, Any] = {}
@@ -46,7 +48,7 @@ class Answer:
         return "(an answer)"
 
 
-def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
+def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str], shares_machine: bool) -> None:
     """Prepare the kernel of this IPython shell; `nonce` is what it is known by from now on."""
     given = GivenNames(shell.user_ns)
     given.hide = shell.user_ns_hidden.update
@@ -70,6 +72,8 @@ def set_up(shell: Any, nonce: str, cwd: str, env: dict[str, str]) -> None:
     if "" not in sys.path:
         sys.path.insert(0, "")
     _show_figures()
+    if not shares_machine:
+        _copy_artifacts_from_host(shell)
     _refuse_input(shell)
     _show_no_frame_of_ours(shell)
     _give_again_after_reset(shell, given)
@@ -107,6 +111,27 @@ def go(cwd: str | None, env: dict[str, str]) -> None:
     _set_variables(env)
     if cwd is not None:
         os.chdir(cwd)
+
+
+def _copy_artifacts_from_host(shell: Any) -> None:
+    """Have `output()` ask for files of the host with an input request, which the host answers and no user sees."""
+    from .prelude import artifacts
+
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return
+    folder = tempfile.mkdtemp(prefix="pisces-artifacts-")
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    os.environ["PI_ARTIFACTS_DIR"] = os.environ["ARTIFACTS"] = folder
+    ask = kernel.raw_input  # The kernel's own, which `_refuse_input` replaces.
+
+    def fetch(number: int, start: int) -> tuple[str, str, bytes]:
+        reply = json.loads(ask(_ARTIFACT_PROMPT + json.dumps({"id": str(number), "start": start})))
+        if "error" in reply:
+            raise LookupError(reply["error"])
+        return reply["name"], reply["place"], a2b_base64(reply["data"])
+
+    artifacts.fetch_with(fetch)
 
 
 def _trace_crashes() -> None:

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-import functools
 from asyncio import events
+
+from . import cell_loop
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,27 +16,8 @@ def prepare() -> None:
     """Prepare the loop that runs now; nothing where the kernel runs cells without one."""
     loop = events._get_running_loop()
     if loop is not None:
-        _allow_run(loop)
+        cell_loop.let_loops_run(lambda: loop if events._get_running_loop() is loop else None)
         _outlive_exits(loop)
-
-
-def _allow_run(loop: asyncio.AbstractEventLoop) -> None:
-    """`asyncio.run` makes a loop of its own, and refuses only because this one runs around the cell."""
-    plain = asyncio.run
-
-    @functools.wraps(plain)
-    def run(*args: Any, **options: Any) -> Any:
-        __tracebackhide__ = True
-        if events._get_running_loop() is not loop:
-            return plain(*args, **options)
-        events._set_running_loop(None)
-        try:
-            return plain(*args, **options)
-        finally:
-            events._set_running_loop(loop)
-            events.set_event_loop(loop)
-
-    asyncio.run = run
 
 
 def _outlive_exits(loop: asyncio.AbstractEventLoop) -> None:

@@ -8,10 +8,9 @@ have written, and a stream is sent on when another one is written to, or when mu
 from __future__ import annotations
 
 import codecs
-import os
-import select
 import sys
-import threading
+
+from .stdlib import os, select, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

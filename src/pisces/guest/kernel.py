@@ -5,12 +5,10 @@ Above are the supervisor, which forks the processes, and `loop`, which comes her
 
 from __future__ import annotations
 
-import gc
-import os
-import socket
 import sys
 
 from . import forking, memory_limit, processes
+from .stdlib import gc, os, socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

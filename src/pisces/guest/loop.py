@@ -7,20 +7,12 @@ so that `asyncio.run()` works in a cell; a top-level await runs the loop until i
 from __future__ import annotations
 
 import asyncio
-import faulthandler
-import mmap
-import os
 import platform
-import resource
-import select
 import selectors
-import signal
-import socket
 import sys
-import time
 from types import ModuleType
 
-from . import checkpoint, fork_safety, forking, memory_limit, modules, prelude, processes, stdin
+from . import cell_loop, checkpoint, fork_safety, forking, memory_limit, modules, prelude, processes, stdin
 from .channel import FrameWriter
 from .descriptors import opened_high, private_duplicate
 from .interrupts import Interrupts
@@ -30,6 +22,7 @@ from .own_children import OwnChildren
 from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
 from .sleeper import Sleeper
+from .stdlib import faulthandler, mmap, os, resource, select, signal, socket, time
 from .streams import StandardStreams
 from .variables import NamespaceWatch
 
@@ -87,6 +80,7 @@ class KernelLoop:
         self._frames = FrameWriter(nowhere, self._streams)
         self._requests = RequestReader()
         os.close(nowhere)
+        cell_loop.install()
         self._interrupts = Interrupts(self._streams.order.guard)
         self._interrupts.install()
         stdin.install(lambda prompt, password: self._frames.send("input", prompt=prompt, password=password))
@@ -234,6 +228,15 @@ class KernelLoop:
         for fd in (self._requests.fileno(), selector.fileno()):
             self._poll.register(fd, select.POLLIN)
 
+    def _replace_loop(self) -> None:
+        """A script that ends with `loop.close()` means its own work, not the cells to come. Nor can they have a loop
+        that the cell left running in a greenlet, where nobody else can run it.
+        """
+        if self._loop.is_running():
+            self._loop.remove_reader(self._requests.fileno())
+        with opened_high():
+            self._open_loop()
+
     def _wait(self) -> None:
         """Until a request has come; the user's tasks go on meanwhile."""
         try:
@@ -246,7 +249,7 @@ class KernelLoop:
             import traceback
 
             text = traceback.format_exception_only(type(error), error)[-1].rstrip()
-            print(f"Between cells, a task or a signal handler raised {text}", file=self._streams.stderr)
+            self._streams.stderr.write(f"Between cells, a task or a signal handler raised {text}\n")
         else:
             if has_come:
                 self._on_request()
@@ -266,7 +269,8 @@ class KernelLoop:
     def _execute(self, request: dict[str, Any]) -> None:
         if self._streams.order.children:
             self._own_children.wait()
-        asyncio.set_event_loop(self._loop)  # The cell before may have unset it with asyncio.run().
+        asyncio.set_event_loop(self._loop)  # The cell before may have set another one.
+        cell_loop.begin(self._loop)
         self._frames.cell = request["id"]
         self._streams.begin_cell()
         memory_limit.enforce()
@@ -274,11 +278,11 @@ class KernelLoop:
         memory_limit.ease()
         if os.getpid() != self._pid:
             _end_forked_process(outcome)
+        cell_loop.end()
         prelude.end_cell()
         self._streams.reopen()
-        if self._loop.is_closed():
-            with opened_high():
-                self._open_loop()  # A script that ends with `loop.close()` means its own work, not the cells to come.
+        if self._loop.is_closed() or self._loop.is_running():
+            self._replace_loop()
         if outcome.status != "ok":
             traceback = [*outcome.traceback, *memory_limit.remark(outcome.ename)]
             self._frames.send_in_order("error", ename=outcome.ename, evalue=outcome.evalue, traceback=traceback)
@@ -312,8 +316,9 @@ class KernelLoop:
         except KeyboardInterrupt:
             # It came when the cell was over, or before it had begun.
             self._interrupts.end_cell()
-        except MemoryError as error:
-            outcome = outcome_of(error)  # The shell had none left to deal with it.
+        except BaseException as error:
+            # The shell had no memory left to deal with it, or works with a part of Python that the cell has broken.
+            outcome = outcome_of(error)
         if outcome is not None and outcome.ename == "CancelledError" and self._interrupts.came:
             # IPython reports how the task ended; it was an interrupt that cancelled it.
             return CellOutcome.interrupted([*outcome.traceback[:-1], "KeyboardInterrupt"])
@@ -334,10 +339,12 @@ class KernelLoop:
 
 def _end_forked_process(outcome: CellOutcome) -> NoReturn:
     """A process that the cell forked has come to the cell's end: it ends as a script would, and answers nobody."""
-    if outcome.status != "ok" and outcome.exit_code is None:
-        print(*outcome.traceback, sep="\n", file=sys.stderr)
-    sys.stdout.flush()
-    os._exit(outcome.status != "ok" if outcome.exit_code is None else outcome.exit_code & 0xFF)
+    try:
+        if outcome.status != "ok" and outcome.exit_code is None:
+            print(*outcome.traceback, sep="\n", file=sys.stderr)
+        sys.stdout.flush()
+    finally:  # Whatever the cell has made of the streams: this process must not take itself for the kernel.
+        os._exit(outcome.status != "ok" if outcome.exit_code is None else outcome.exit_code & 0xFF)
 
 
 def _make_shell(channel: ShellChannel) -> tuple[Shell, str]:

@@ -8,9 +8,8 @@ processes use together is bounded by `memory_watch`.
 
 from __future__ import annotations
 
-import resource
-
 from . import processes
+from .stdlib import resource
 
 _OURS = 32 << 20
 """For tracebacks and checkpoints: IPython needs some MiB to show an error, a new thread 8 for its stack."""

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from types import TracebackType
 
 from . import memory_limit
 from .own_frames import leave_out_helpers
 from .shell_contract import ERROR, CellOutcome
-from .tracebacks import describe
+from .stdlib import os
+from .tracebacks import code_of, describe
 
 _HERE = os.path.dirname(os.path.abspath(__file__)) + os.sep
 
@@ -21,9 +21,9 @@ def outcome_of(error: BaseException) -> CellOutcome:
     sys.last_type, sys.last_value, sys.last_traceback = type(error), error, error.__traceback__
     sys.last_exc = error  # type: ignore[attr-defined]  # Where debuggers look from 3.12 on.
     ename, evalue, lines = describe(error)
-    if isinstance(error, KeyboardInterrupt):
+    if issubclass(type(error), KeyboardInterrupt):  # Not `isinstance`, which asks the exception too.
         return CellOutcome.interrupted(lines)
-    exit_code = _exit_code(error) if isinstance(error, SystemExit) else None
+    exit_code = _exit_code(error) if issubclass(type(error), SystemExit) else None
     return CellOutcome(ERROR, ename=ename, evalue=evalue, traceback=lines, exit_code=exit_code)
 
 
@@ -39,8 +39,9 @@ def without_our_frames(traceback: TracebackType | None) -> None:
         last.tb_next = None
 
 
-def _exit_code(error: SystemExit) -> int:
+def _exit_code(error: BaseException) -> int:
     """As the interpreter would end: nothing is 0, a number is itself, anything else is 1."""
-    if error.code is None:
+    code = code_of(error)
+    if code is None:
         return 0
-    return int(error.code) if isinstance(error.code, int) else 1
+    return int.__int__(code) if issubclass(type(code), int) else 1

@@ -6,9 +6,9 @@ collected later: before the user's code starts a child, and could wait for any o
 
 from __future__ import annotations
 
-import os
-import signal
 from contextlib import contextmanager
+
+from .stdlib import os, signal
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ def leave_out_helpers(traceback: TracebackType | None) -> None:
 
     Code of the user's that a helper has called stays, and so does a function that somebody made a helper of.
     """
-    main = sys.modules["__main__"].__dict__
+    main = getattr(sys.modules.get("__main__"), "__dict__", None)  # A cell may have put anything there, or nothing.
     shown = _next_of_the_user(traceback, main)
     while shown is not None:
         after, ours = shown.tb_next, 0
@@ -27,12 +27,14 @@ def leave_out_helpers(traceback: TracebackType | None) -> None:
         shown = shown.tb_next
 
 
-def _next_of_the_user(traceback: TracebackType | None, main: dict[str, object]) -> TracebackType | None:
+def _next_of_the_user(traceback: TracebackType | None, main: dict[str, object] | None) -> TracebackType | None:
     while traceback is not None and traceback.tb_frame.f_globals is not main:
         traceback = traceback.tb_next
     return traceback
 
 
 def _is_ours(traceback: TracebackType) -> bool:
-    package = traceback.tb_frame.f_globals.get("__package__") or ""
+    package = traceback.tb_frame.f_globals.get("__package__")
+    if type(package) is not str:
+        return False
     return package == __package__ or package.startswith(f"{__package__}.")

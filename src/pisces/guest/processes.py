@@ -1,19 +1,18 @@
 """Finding and ending every process of a kernel, wherever it has hidden.
 
 A process belongs to a kernel when it descends from it, is in its session, carries its cookie in the environment it
-was started with, or holds its cookie file. The last two find daemons that have left both the family and the session:
-those that ran another program have the first, those that only forked still have the second.
+was started with, holds its cookie file, or has its number as a resource limit. The last three find daemons that have
+left both the family and the session. A daemon that also has an empty environment and has closed all files still has
+the resource limit: every process inherits it from its parent, and keeps it when it runs another program.
 """
 
 from __future__ import annotations
 
 import functools
-import os
-import signal
-import time
 
 from .descriptors import moved_up
-from .forking import MARK
+from .forking import ASLEEP, MARK, RLIMIT_LOCKS
+from .stdlib import open, os, resource, signal, time  # noqa: A004  # A cell may replace the builtin.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +23,7 @@ COOKIE_VARIABLE = "PI_KERNEL_COOKIE"
 _COOKIE_FILE = "pisces-"
 _ORPHAN_SECONDS = 5.0
 _EXEC_SECONDS = 1.0
+_CONTINUE_SECONDS = 0.05
 _ENVIRONMENT_FIELD = 47
 """Where in what `_stat` reads the address of the environment stands."""
 _MOST_LOOKS = 50
@@ -53,6 +53,31 @@ def end_with(supervisor: int, signum: int = signal.SIGKILL) -> None:
     _prctl(1, signum)  # PR_SET_PDEATHSIG
     if os.getppid() != supervisor:
         os._exit(1)
+
+
+def set_dumpable(wanted: bool) -> None:
+    """Whether other processes of the user, such as debuggers and cells, may look into this one.
+
+    A fork inherits it; a program that is run begins dumpable. The system does nothing about it but on Linux.
+    """
+    _prctl(4, int(wanted))  # PR_SET_DUMPABLE
+
+
+def continue_with_parent() -> None:
+    """Have the system send us SIGCONT when our parent ends: while we are stopped, we could not see it and clean up."""
+    _prctl(1, signal.SIGCONT)  # PR_SET_PDEATHSIG
+
+
+def continue_if_stopped(pid: int) -> None:
+    """Send SIGCONT to a process that a signal such as SIGSTOP has stopped, and wait a moment until it runs or sleeps.
+
+    A signal that comes before that may be taken by any of its threads, and would not end a sleep of the main one.
+    """
+    if _stat(pid)[:1] == ["T"]:
+        os.kill(pid, signal.SIGCONT)
+        deadline = time.monotonic() + _CONTINUE_SECONDS
+        while _stat(pid)[:1] in (["T"], ["R"]) and time.monotonic() < deadline:
+            time.sleep(0.001)
 
 
 def be_expendable() -> None:
@@ -150,8 +175,33 @@ def kill(pid: int) -> None:
         pass  # Gone already, or run as another user by a program that may do so (`sudo`): that is not in our power.
 
 
+def reap(pid: int = -1) -> tuple[int, int]:
+    """Pid and status of a child that has ended, as from `os.waitpid`; (0, 0) when none has.
+
+    A child that has made us its debugger (PTRACE_TRACEME) stops at each signal and is reported by `waitpid` too. It has
+    not ended: detach from it, so that it gets the signal and continues.
+    """
+    while True:
+        found, status = os.waitpid(pid, os.WNOHANG)
+        if not found or not os.WIFSTOPPED(status):
+            return found, status
+        _detach(found, os.WSTOPSIG(status))
+
+
+def _detach(pid: int, signum: int) -> None:
+    """PTRACE_DETACH. The SIGTRAP by which `execve` stops a process for its debugger would end it, so it is dropped."""
+    try:
+        import ctypes
+
+        passed_on = ctypes.c_void_p(0 if signum == signal.SIGTRAP else signum)
+        _c_library().ptrace(ctypes.c_long(17), ctypes.c_int(pid), None, passed_on)
+    except (ImportError, OSError, AttributeError):
+        pass  # Not on this system: then it stays stopped until it is killed.
+
+
 def hold_cookie(cookie: str) -> None:
-    """Open a file that every forked process inherits and `family` recognises; in place of the one we held before."""
+    """Be recognised by `family`, with all that we start, by a file and a limit; in place of those we had before."""
+    set_cookie_limit(0, cookie)
     while _cookies:
         fd, file = _cookies.pop()
         if _names(f"/proc/self/fd/{fd}", file):  # A cell may have closed it, and something else has its number now.
@@ -159,6 +209,27 @@ def hold_cookie(cookie: str) -> None:
     if hasattr(os, "memfd_create"):
         file = _COOKIE_FILE + cookie
         _cookies.append((moved_up(os.memfd_create(file)), file))
+
+
+def set_cookie_limit(pid: int, cookie: str) -> None:
+    """Give a process (0: this one) and all that it starts from now on the resource limit that `family` recognises."""
+    try:
+        limit, most = _limit_of(cookie), resource.prlimit(pid, RLIMIT_LOCKS)[1]
+        # Where user code has lowered what is allowed, the limit must at least not be another kernel's.
+        resource.prlimit(pid, RLIMIT_LOCKS, (limit if limit <= most or most < 0 else 0, most))
+    except (AttributeError, OSError, ValueError):
+        pass  # Not on this system (some sandboxes refuse it): the other signs have to do.
+
+
+def _limit(pid: int) -> int:
+    try:
+        return resource.prlimit(pid, RLIMIT_LOCKS)[0]
+    except (AttributeError, OSError):
+        return -1  # Not on this system, or it has ended, or is another user's.
+
+
+def _limit_of(cookie: str) -> int:
+    return int(cookie, 16) >> 4  # 60 bits, which fit the limit whatever the system counts in.
 
 
 def name(pid: int) -> str:
@@ -244,6 +315,8 @@ def _children_by_scan(parent: int) -> list[int]:
 
 
 def _has_cookie(pid: int, cookie: str) -> bool:
+    if _limit(pid) == _limit_of(cookie):
+        return _stat(pid)[:1] != ["Z"]  # Else it has ended, but nobody has reaped it yet.
     if f"{COOKIE_VARIABLE}={cookie}".encode("ascii") in environment(pid):
         return True
     return _holds_file(pid, _COOKIE_FILE + cookie)
@@ -260,7 +333,7 @@ def tracks_resources(pid: int) -> bool:
 
 def sleeps(pid: int) -> bool:
     """Whether it is a copy of a kernel that was forked to sleep: it is to outlive that kernel."""
-    return _holds_file(pid, MARK)
+    return _limit(pid) >= ASLEEP or _holds_file(pid, MARK)
 
 
 def _holds_file(pid: int, name: str) -> bool:

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import array
-import json
-import os
-import socket
-
 from .descriptors import moved_up, private_duplicate
 from .forking import is_aside
+from .stdlib import array, json, os, socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

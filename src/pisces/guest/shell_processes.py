@@ -6,10 +6,8 @@ only the process group is left to go by.
 
 from __future__ import annotations
 
-import os
-import signal
-
 from . import processes
+from .stdlib import os, signal
 
 COOKIE = "PI_COMMAND_COOKIE"
 _ROUNDS = 10

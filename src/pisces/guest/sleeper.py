@@ -8,13 +8,9 @@ It ends only by `os._exit`: what a program does at its end (removing temporary f
 
 from __future__ import annotations
 
-import os
-import signal
-import socket
-import time
-
 from . import forking, memory_limit, processes
 from .requests import receive_with_descriptors, split_requests
+from .stdlib import os, signal, socket, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,7 +69,7 @@ class Sleeper:
             self._refuse(error)
             return False
         if between:
-            _has_ended(between, 0)
+            collect(between)
             return False
         self._host.close()
         forking.close_mark()
@@ -109,7 +105,7 @@ class Sleeper:
         self._say({"type": "saved"})
 
     def _say(self, message: dict[str, Any]) -> None:
-        import json
+        from .stdlib import json
 
         try:
             self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
@@ -117,11 +113,19 @@ class Sleeper:
             os._exit(0)  # As above.
 
 
-def _has_ended(child: int, how: int = os.WNOHANG) -> bool:
+def collect(child: int) -> bool:
+    """Wait until a child has ended, and return whether it ended well, as far as that can be known."""
     try:
-        return os.waitpid(child, how)[0] == child
+        return os.waitpid(child, 0)[1] == 0
     except ChildProcessError:
         return True  # The user's code ignores SIGCHLD: then nobody has to be collected.
+
+
+def _has_ended(child: int) -> bool:
+    try:
+        return processes.reap(child)[0] == child
+    except ChildProcessError:
+        return True  # As above.
 
 
 def _close(fds: list[int]) -> None:

@@ -7,19 +7,14 @@ with a secret nonce to both pipes: between text and a frame, and where Python tu
 
 from __future__ import annotations
 
-import array
-import fcntl
 import io
-import os
-import select
 import sys
-import termios
-import threading
 from contextlib import contextmanager
 
 from .descriptors import private_duplicate
 from .flusher import Flusher, InterruptGuard
 from .forking import is_aside
+from .stdlib import array, fcntl, os, select, termios, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -261,12 +256,18 @@ class StandardStreams:
         self.flusher.wake()
 
     def reopen(self) -> None:
-        """Open fd 1 and fd 2 again where a cell has closed them: what it printed last may still be in a buffer."""
+        """Open fd 1 and fd 2 again where a cell has closed them: what it printed last may still be in a buffer.
+
+        Where it has deleted `sys.stdout` or `sys.stderr`, put ours back.
+        """
         for fd, pipe in ((1, self.order.stdout_pipe), (2, self.order.stderr_pipe)):
             try:
                 fcntl.fcntl(fd, fcntl.F_GETFD)
             except OSError:
                 os.dup2(pipe, fd, inheritable=True)
+        for name, stream in (("stdout", self.stdout), ("stderr", self.stderr)):
+            if not hasattr(sys, name):
+                setattr(sys, name, stream)
 
     def end_cell(self) -> None:
         """A cell has ended: everything of it goes into the pipes now."""

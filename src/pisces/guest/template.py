@@ -7,13 +7,10 @@ While the system refuses copies, whoever wants one is told why, and for each of 
 
 from __future__ import annotations
 
-import os
-import select
-import socket
-
 from . import forking
 from .requests import receive_with_descriptors, split_requests
-from .sleeper import Sleeper, Woken
+from .sleeper import Sleeper, Woken, collect
+from .stdlib import os, select, socket
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +44,7 @@ class Template(Sleeper):
                     self._warm_up()
                 return self._be_woken(waiting)
             os.close(waiting)
-            made = between > 0 and os.waitpid(between, 0)[1] == 0
+            made = between > 0 and collect(between)
             if made:
                 self._wait_until(gone)
             os.close(gone)

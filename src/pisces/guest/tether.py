@@ -58,10 +58,12 @@ class Tether:
 
     def serve(self) -> None:
         """Until the kernel has ended, or the host asks for its end or has gone."""
+        processes.set_dumpable(False)
         signal.signal(signal.SIGCHLD, lambda signum, frame: None)
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)  # The host decides when we end.
+        processes.continue_with_parent()
         self._adopts = processes.become_subreaper()
         poller = select.poll()
         watched = self._watch_host()
@@ -113,8 +115,10 @@ class Tether:
         """In the child. What we opened closes by itself when the command is run."""
         try:
             os.setsid()
+            processes.set_dumpable(True)  # Or its score when memory runs out would be root's to set.
             _forget_signals()
             _limit(self._order["open_files"])
+            processes.set_cookie_limit(0, os.environ[processes.COOKIE_VARIABLE])
             processes.be_expendable()
             processes.end_with(tether)
             self._run_command(tether)
@@ -152,6 +156,7 @@ class Tether:
     def _interrupt(self) -> None:
         try:
             if not self._ended:
+                processes.continue_if_stopped(self._kernel)
                 os.killpg(self._kernel, signal.SIGINT)
         except (ProcessLookupError, PermissionError):
             pass  # It leads no group yet: then it runs nothing that could be interrupted.
@@ -169,7 +174,7 @@ class Tether:
         """Collect every child that has ended; tell of the kernel, with which all else ends. False: no child is left."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = processes.reap()
             except ChildProcessError:
                 return False
             if pid == 0:

@@ -5,14 +5,14 @@ The `traceback` module is imported with the first error, not before.
 
 from __future__ import annotations
 
-import os
-
-from .json_safe import safe_text
+from .json_safe import safe_text, type_name
+from .stdlib import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from traceback import FrameSummary, TracebackException
+    from typing import Any
 
 CELL_PREFIX = "<cell "
 """How the file name of every cell's code begins; the rest is its number and `>`."""
@@ -29,22 +29,30 @@ class UsageError(Exception):
 
 def describe(error: BaseException) -> tuple[str, str, list[str]]:
     """The name of the error, its text, and the lines of its traceback, whatever the exception's own methods do."""
-    name = type(error).__name__
-    text = "" if isinstance(error, SystemExit) and error.code is None else _text(error)
-    if isinstance(error, (UsageError, SystemExit)):
+    name, kind = type_name(error), type(error)  # Not `isinstance`, which asks the exception too.
+    text = "" if issubclass(kind, SystemExit) and code_of(error) is None else _text(error)
+    if issubclass(kind, (UsageError, SystemExit)):
         return name, text, [f"{name}: {text}" if text else name]
     try:
         lines = _format(error)
-    except Exception as failure:  # an exception of the user may raise from anywhere when it is looked at
-        lines = [f"{name}: {text}", f"(its traceback could not be made: {type(failure).__name__})"]
+    except BaseException as failure:  # an exception of the user may raise anything when it is looked at
+        lines = [f"{name}: {text}", f"(its traceback could not be made: {type_name(failure)})"]
     return name, text, [safe_text(line) for line in lines]
+
+
+def code_of(error: BaseException) -> Any:
+    """What a SystemExit was given; 1 where it does not tell."""
+    try:
+        return error.code  # type: ignore[attr-defined]  # Only SystemExit has it, and the caller has seen that it is one.
+    except BaseException:  # A property of the user's.
+        return 1
 
 
 def _text(error: BaseException) -> str:
     try:
         return safe_text(str(error))
-    except Exception as failure:  # the same
-        return f"<its text could not be made: {type(failure).__name__}>"
+    except BaseException as failure:  # the same
+        return f"<its text could not be made: {type_name(failure)}>"
 
 
 def _format(error: BaseException) -> list[str]:

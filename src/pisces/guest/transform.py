@@ -24,6 +24,7 @@ _CLASSIC_PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.)[ \t]?", re.MULTILINE)
 _NUMBERED_PROMPT = re.compile(r"^(?:(?:(?:\[nav\]|\[ins\])? )?In \[\d+\]: |[ \t]*\.{3,}: ?)", re.MULTILINE)
 _MARGIN = re.compile(r"^[ \t]*(?=[^ \t\r\n])", re.MULTILINE)
 _HELP_TARGET = re.compile(r"(%{0,2}(?!\d)[\w*]+(?:\.(?!\d)[\w*]+|\[-?[0-9]+\])*)(\?\??)$")
+_LONGEST_TARGET = 1000
 _MAGIC_HELP = re.compile(r"%%\w+\?")
 _JOINED = re.compile(r"\\\r?\n\Z")
 
@@ -156,7 +157,8 @@ def _assigned_call(text: str) -> str:
 
 
 def _help_call(text: str) -> str | None:
-    target = _HELP_TARGET.search(text.rstrip())
+    # The search takes time by the square of a word's length, and commands have long ones.
+    target = _HELP_TARGET.search(text.rstrip()[-_LONGEST_TARGET:])
     return None if target is None else _inspection(target.group(1), target.group(2))
 
 

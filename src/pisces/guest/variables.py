@@ -11,6 +11,8 @@ import weakref
 from itertools import takewhile
 from types import ModuleType
 
+from .json_safe import type_name
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
@@ -85,7 +87,7 @@ class NamespaceWatch:
     def describe(self, name: str) -> dict[str, Any]:
         """One name, with the type and the shape or length of its value."""
         value = self._namespace[name]
-        return {"name": name, "type": type(value).__name__, "size": _size_text(value)}
+        return {"name": name, "type": type_name(value), "size": _size_text(value)}
 
     def _report(self, added: list[str], changed: list[str], removed: list[str]) -> dict[str, Any]:
         room = _LISTED
@@ -99,6 +101,8 @@ class NamespaceWatch:
 
 def _fingerprint(value: Any) -> tuple[Any, ...]:
     kind = type(value)
+    if type(kind) is not type:  # A metaclass may say anything of equality: only identity can be asked for.
+        return _fingerprint_of_other(kind, value)
     if kind in _SMALL_VALUES:
         if kind not in (str, bytes) or len(value) <= 256:
             return (kind, value)
@@ -107,6 +111,10 @@ def _fingerprint(value: Any) -> tuple[Any, ...]:
         return (kind, id(value), len(value), *map(id, value[:8]), *map(id, value[-2:]))
     if kind in (dict, set, frozenset):
         return (kind, id(value), len(value))
+    return _fingerprint_of_other(kind, value)
+
+
+def _fingerprint_of_other(kind: type, value: Any) -> tuple[Any, ...]:
     try:
         identity: object = weakref.ref(value)
     except TypeError:
@@ -136,6 +144,6 @@ def _size_text(value: Any) -> str:
             shape = value.shape
             if isinstance(shape, tuple) and all(isinstance(side, int) for side in shape):
                 return str(tuple(int(side) for side in shape))
-    except Exception:  # Code of a library or the user's: whatever it raises, there is no size that could be told.
+    except BaseException:  # Code of a library or the user's: whatever it raises, there is no size that could be told.
         return ""
     return ""

@@ -69,6 +69,7 @@ class Supervisor:
         signal.set_wakeup_fd(self._wake_write, warn_on_full_buffer=False)
         for signum in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
             signal.signal(signum, signal.SIG_IGN)  # The host decides when we end.
+        processes.continue_with_parent()
         self._send({"type": "hello", "pid": os.getpid(), "subreaper": processes.become_subreaper()})
         poller = select.poll()
         self._watched = self._watch_host()
@@ -124,16 +125,26 @@ class Supervisor:
             self._adopt(message)
         elif kind == "exit":
             self._running = False
+        elif kind == "ping":
+            self._continue_sleepers()
+            self._send({"type": "pong"})
         elif kind == "signal":
             self._signal(kernel, message["signal"])
             self._send({"type": "signalled", "kernel": message["kernel"]})
         elif kind == "kill" and kernel is not None and kernel.alive:
             self._end(kernel)
 
+    def _continue_sleepers(self) -> None:
+        """The host waits for something: perhaps for a copy that cannot be woken because a signal has stopped it."""
+        for pid in processes.children(os.getpid()):
+            if processes.sleeps(pid):
+                processes.continue_if_stopped(pid)
+
     def _signal(self, kernel: _Kernel | None, signum: int) -> None:
         if kernel is None or not kernel.alive:
             return
         try:
+            processes.continue_if_stopped(kernel.pid)
             os.killpg(kernel.pid, signum)
         except ProcessLookupError:
             pass  # It died, or has not become a group leader yet: then it runs no code of the user's either.
@@ -174,6 +185,7 @@ class Supervisor:
         """In the child: never returns."""
         code = 1
         try:
+            processes.set_dumpable(True)  # Users debug and profile their own code.
             signal.set_wakeup_fd(-1)
             for signum in (signal.SIGCHLD, signal.SIGTERM, signal.SIGHUP):
                 signal.signal(signum, signal.SIG_DFL)
@@ -201,7 +213,7 @@ class Supervisor:
         """Collect every child that has ended; tell the host of those that were kernels, then end what they left."""
         while True:
             try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
+                pid, status = processes.reap()
             except ChildProcessError:
                 return
             if pid == 0:
@@ -253,6 +265,7 @@ class Supervisor:
             for pid in family if round_number else _without_trackers(family):
                 processes.kill(pid)
             self._collect(family)
+            self._send({"type": "pong"})  # This may take long, if the system holds one of them: we are still well.
         del self._kernels[kernel.name]
         self._send({"type": "cleared", "kernel": kernel.name})
 
@@ -262,7 +275,7 @@ class Supervisor:
         for pid in pids:
             while time.monotonic() < deadline:
                 try:
-                    if os.waitpid(pid, os.WNOHANG)[0] == pid:
+                    if processes.reap(pid)[0] == pid:
                         self._asleep.discard(pid)
                         break
                 except ChildProcessError:
@@ -279,7 +292,7 @@ class Supervisor:
                 processes.kill(pid)
             self._collect(below)
             try:
-                os.waitpid(-1, os.WNOHANG)
+                processes.reap()
             except ChildProcessError:
                 return
 
@@ -300,7 +313,7 @@ def _status_of_killed(pid: int) -> int:
     deadline = time.monotonic() + _KILL_SECONDS
     while time.monotonic() < deadline:
         try:
-            ended, status = os.waitpid(pid, os.WNOHANG)
+            ended, status = processes.reap(pid)
             if ended:
                 return status
         except ChildProcessError:
@@ -326,6 +339,7 @@ def supervise(host_fd: int, idle: float) -> None:
     """Serve the host behind this descriptor, until it goes or there has been no kernel for `idle` seconds."""
     host = socket.socket(fileno=host_fd)
     os.set_inheritable(host_fd, False)
+    processes.set_dumpable(False)  # What kernels are told, tokens included, passes through our memory.
     supervisor = Supervisor(host, idle)
     try:
         supervisor.serve()

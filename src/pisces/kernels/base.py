@@ -13,6 +13,7 @@ import msgspec
 from pisces.kernels.deadline import Deadline
 from pisces.model.completion import Completion
 from pisces.model.events import AnyEvent, ProcessExit, Restore, Variable
+from pisces.output.artifacts import ArtifactStore
 
 
 class LaunchSpec(msgspec.Struct, frozen=True):
@@ -34,6 +35,10 @@ class LaunchSpec(msgspec.Struct, frozen=True):
     """Whether the kernel is to outlive this process, where the backend can have that."""
     injected_elsewhere: Mapping[str, str] = {}
     """What a kernel on another machine gets, in the place of `env` and `injected`."""
+    artifacts: ArtifactStore | None = None
+    """The kept outputs; a kernel on another machine may read those of `session`, through its connection."""
+    session: str = ""
+    """The name of the session that the kernel is for."""
 
 
 class ExecuteRequest(msgspec.Struct, frozen=True):
@@ -301,6 +306,15 @@ class WarmingUp(Protocol):
 
     async def warm_up(self, spec: LaunchSpec, deadline: Deadline) -> None:
         """Have what such kernels share. Raises `KernelStartError` or `DeadlineExceeded`."""
+        ...
+
+
+@runtime_checkable
+class Relieving(Protocol):
+    """A backend that keeps something open for later."""
+
+    async def close_idle(self) -> None:
+        """Close what no kernel needs now: descriptors have run out. The next call that needs it opens it again."""
         ...
 
 

@@ -16,11 +16,14 @@ from pathlib import Path
 from typing import Any, Final
 
 from pisces.kernels.native.remains import end_remains
+from pisces.settings.recorded_process import RecordedProcess
 
 COOKIE: Final = "PI_KERNEL_COOKIE"
 """The variable by which all that the tether holds is found again."""
 
 _GUEST: Final = Path(__file__).parents[1] / "guest"
+_LOOK_SECONDS = 10.0
+"""How often to look whether a signal has stopped it: that takes 20 µs."""
 _REAP_SECONDS: Final = 0.001
 _READ_BYTES: Final = 1 << 16
 
@@ -46,6 +49,14 @@ class Tether:
         self._socket: socket.socket | None
         self._process, self._socket, self.output = self._start(kind, argument, env)
         self._loop.add_reader(self._socket.fileno(), self._hear)
+        self._recorded = RecordedProcess.of(self._process.pid)
+        self._loop.call_later(_LOOK_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Continue it if a signal has stopped it: it would not report the end of what it holds."""
+        if self._socket is not None:
+            self._recorded.continue_if_stopped()
+            self._loop.call_later(_LOOK_SECONDS, self._look)
 
     def _start(
         self, kind: str, argument: str, env: Mapping[str, str]
@@ -76,7 +87,8 @@ class Tether:
         return process, ours, reading
 
     def say(self, what: bytes) -> bool:
-        """Say something short; False if nobody hears it: it has gone, which is told, or was stopped."""
+        """Send something short; False if the tether has gone, which is reported when its socket closes."""
+        self._recorded.continue_if_stopped()
         try:
             return self._socket is not None and self._socket.send(what) == len(what)
         except OSError:
@@ -94,6 +106,7 @@ class Tether:
 
     def hang_up(self) -> None:
         """Say nothing more, which is heard at any time, even in the middle of something long: it is to end."""
+        self._recorded.continue_if_stopped()
         try:
             if self._socket is not None:
                 self._socket.shutdown(socket.SHUT_WR)

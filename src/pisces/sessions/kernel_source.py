@@ -40,6 +40,8 @@ class KernelSource:
         return kernel or await self._fresh(spec, deadline)
 
     async def _fresh(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
+        if spec.artifacts is not None:
+            spec.artifacts.make_folder()
         kernel, outcomes = await start_with_modules(
             partial(self._terms.backend.kernel, spec), self._terms.modules, deadline
         )
@@ -111,5 +113,4 @@ async def end_left(kernel: Left) -> None:
 
 
 def _clause(error: KernelGone) -> str:
-    text = str(error).rstrip(".")
-    return text[:1].lower() + text[1:]
+    return error.clause[:1].lower() + error.clause[1:]

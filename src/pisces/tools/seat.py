@@ -158,7 +158,7 @@ def _elsewhere(services: Services, choice: BackendChoice, kernel: str | None) ->
     # By these Enterprise Gateway is told what a kernel gets: memory, processors, a namespace.
     wishes = {name: value for name, value in services.environ.items() if _is_wish(name)}
     limit = services.settings.python.memory_limit_mb
-    spec = LaunchSpec(label, "", wishes, memory_limit_mb=limit, kernelspec=kernel or "")
+    spec = LaunchSpec(label, "", wishes, memory_limit_mb=limit, kernelspec=kernel or "", artifacts=services.artifacts)
     return Seat(choice, label, spec)
 
 
@@ -179,6 +179,7 @@ def _spec(services: Services, interpreter: Interpreter, *, kernelspec: str = "")
         preload=python.preload,
         memory_limit_mb=python.memory_limit_mb,
         kernelspec=kernelspec,
+        artifacts=services.artifacts,
     )
 
 

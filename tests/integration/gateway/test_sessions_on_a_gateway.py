@@ -77,7 +77,8 @@ async def test_a_session_keeps_its_state_and_names_its_backend(runtime: Runtime,
 async def test_a_reset_gives_a_fresh_kernel(runtime: Runtime) -> None:
     await call(runtime, "x = 1")
     result = await call(runtime, "'x' in globals()", reset=True)
-    assert (result.text, kernel_of(result).generation) == ("False", 2)
+    assert (result.text.splitlines()[0], kernel_of(result).generation) == ("False", 2)
+    assert "dropped 1 variable: x. It cannot be taken back: this kernel cannot keep its state." in result.text
 
 
 async def test_a_kernel_that_somebody_restarts_is_said_to_be_empty(runtime: Runtime, kernel_gateway: Server) -> None:
@@ -273,7 +274,8 @@ def test_a_reset_ends_the_kernel_that_was_left(
     kill_host()
     left = recorded(own_home)
     later = pisces("run", "--session", "s", "--reset", "-c", "'x' in globals()", cwd=tmp_path)
-    assert (later.stdout, later.stderr) == ("False\n", "")
+    assert later.stdout == "False\n"
+    assert "The reset dropped the state. It cannot be taken back" in later.stderr
     assert is_gone(kernel_gateway, left)
 
 
@@ -320,15 +322,39 @@ def test_a_session_that_was_left_has_the_interpreter_that_it_was_made_with(
     pisces = Command(plain_python)
     made = ("run", "--session", "s", "--backend", "gateway", "--interpreter", jupyter_python)
     try:
-        assert pisces(*made, "-c", "x = 41", cwd=tmp_path).stderr == ""
+        assert pisces(*made, "-c", "x = 41", cwd=tmp_path).stderr == "This is a new session 's'.\n"
         kill_host()
         assert pisces("run", "--session", "s", "-c", "x + 1", cwd=tmp_path).stdout == "42\n"
         assert pisces(*made, "-c", "x + 2", cwd=tmp_path).stdout == "43\n"
         kill_host()
         refused = pisces("run", "--session", "s", "--interpreter", plain_python, "-c", "x", cwd=tmp_path)
         assert (refused.returncode, "cannot change to the interpreter" in refused.stderr) == (2, True)
-        assert "Others are:" in pisces("gateway", "stop").stderr
+        assert "Others are:" in pisces("gateway", "stop", cwd=tmp_path).stderr
     finally:
         pisces("session", "close", "s", cwd=tmp_path)
         end_host(pisces)
         pisces("gateway", "stop", "--all")
+
+
+async def test_a_cell_on_another_machine_reads_the_outputs_of_its_session(runtime: Runtime) -> None:
+    shown = details(await call(runtime, "for n in range(40_000): print(n, 'é' * 20)"))
+    kept = shown.artifact_id
+    assert kept is not None
+    # More than one piece of the transfer, and cut within characters.
+    counted = await call(runtime, f"text = output({kept})\nlen(text.splitlines()), text.splitlines()[-1]")
+    assert counted.text == f"(40000, '39999 {'é' * 20}')"
+    lines = await call(runtime, f"output({kept}, offset=30_000, limit=1)")
+    assert lines.text == repr(f"29999 {'é' * 20}\n")
+    assert details(lines).stdin_requested is False
+    elsewhere = runtime.artifacts.add_bytes("other", "python", b"private", extension="log")
+    refused = await call(runtime, f"output({elsewhere})")
+    assert "private" not in refused.text
+    assert f"this session has no artifact {elsewhere}" in refused.text
+    assert "tool.read" in refused.text
+
+
+async def test_helpers_on_another_machine_say_where_the_journal_is(runtime: Runtime) -> None:
+    result = await call(runtime, "import os\nprint(os.path.isdir(os.environ['ARTIFACTS']))\nenv('PI_SESSION_FILE')")
+    assert result.text.startswith("True\n")
+    assert "LookupError: PI_SESSION_FILE" in result.text
+    assert "pisces session" in result.text

@@ -5,6 +5,7 @@ import os
 import stat
 import tempfile
 from collections.abc import Iterator
+from contextlib import AsyncExitStack
 from pathlib import Path
 
 import anyio
@@ -24,6 +25,7 @@ from pisces.kernels.gateway.record import GatewayRecord, gateway_folders
 from pisces.settings.paths import Paths
 from tests.fakes.drive import PATIENCE, begin, eventually, ok, run, value
 from tests.fakes.local_gateways import LocalGateways, ask, finished, gone, kernels_of, said, venv_beside
+from tests.integration.native.processes import FAMILY, pids_in, stop
 
 pytestmark = pytest.mark.anyio
 
@@ -138,17 +140,24 @@ async def test_release_leaves_the_process_and_shutdown_ends_it_with_its_kernels(
     await kernel.shutdown()
 
 
+async def test_a_stopped_gateway_is_continued_and_its_kernels_go_on(gateways: LocalGateways) -> None:
+    first = await gateways.start()
+    await ok(first, "x = 1")
+    record = gateways.record
+    await stop(record.pid)
+    second = await gateways.start()
+    assert gateways.record == record
+    assert await value(first, "x") == "1"
+    await first.shutdown()
+    await second.shutdown()
+
+
 async def test_the_end_of_a_kernel_is_the_end_of_all_it_started(gateways: LocalGateways) -> None:
     kernel = await gateways.start()
     bystander = await gateways.start()
-    ran = await ok(
-        kernel,
-        "import subprocess\n"
-        "children = [subprocess.Popen(['sleep', '1000'], start_new_session=away) for away in (False, True)]\n"
-        "print(*(child.pid for child in children))",
-    )
+    pids = pids_in((await ok(kernel, FAMILY)).stdout)
     await kernel.shutdown()
-    await gone(*map(int, ran.stdout.split()))
+    await gone(*pids)
     assert await value(bystander, "1 + 1") == "2"
     await bystander.shutdown()
 
@@ -175,10 +184,17 @@ async def test_the_files_are_private_and_the_token_is_in_no_process_and_no_log(
     assert record.token not in shown.stdout
     for process in [psutil.Process(record.pid), *psutil.Process(record.pid).children(recursive=True)]:
         assert record.token not in " ".join(process.cmdline())
-        assert record.token not in str(process.environ())
+        assert record.token not in environment_of(process)
     await kernel.shutdown()
     assert record.token not in folder.log.read_text(encoding="utf-8")
     assert set(os.listdir(own_home)) <= {".pisces", ".ipython"}
+
+
+def environment_of(process: psutil.Process) -> str:
+    try:
+        return str(process.environ())
+    except psutil.AccessDenied:
+        return ""  # That of the gateway itself is closed to everybody but root.
 
 
 async def test_kernels_are_reached_over_sockets_in_a_private_folder(
@@ -201,6 +217,20 @@ async def test_a_request_without_the_token_is_refused(gateways: LocalGateways) -
         for headers in ({}, {"Authorization": "token no"}, {"Authorization": record.token}):
             assert (await ask(record, path, headers=headers)).status_code == 401
         assert (await ask(record, f"{path}?token={record.token}", headers={})).status_code == 401
+
+
+async def test_connections_without_the_token_use_up_no_descriptors(gateways: LocalGateways) -> None:
+    kernel = await gateways.start()
+    port = int(gateways.record.url.rpartition(":")[2])
+    async with AsyncExitStack() as ending:
+        strangers = [await ending.enter_async_context(await anyio.connect_tcp("127.0.0.1", port)) for _ in range(300)]
+        with anyio.fail_after(PATIENCE):  # The oldest are cut.
+            for stream in strangers[:40]:
+                with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                    await stream.receive()
+        assert len(await kernels_of(gateways.record)) == 1
+        assert await value(kernel, "1 + 1") == "2"
+    await kernel.shutdown()
 
 
 async def test_a_request_from_another_host_or_page_is_refused(gateways: LocalGateways) -> None:

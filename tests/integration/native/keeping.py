@@ -9,6 +9,8 @@ from pisces.kernels.native.kernel import NativeKernel
 from tests.contract import cells
 from tests.fakes.drive import PATIENCE, run, value
 
+THE_KERNELS_OS = "import sys; os = sys.modules['_pisces_guest.stdlib'].os"
+"""Code that binds what the kernel itself calls in the place of `os`, for a test that has it fail."""
 Keep = Callable[[NativeKernel], Awaitable[NativeCheckpoint]]
 
 

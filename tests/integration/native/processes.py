@@ -2,6 +2,8 @@
 
 import psutil
 
+from tests.fakes.drive import eventually
+
 FAMILY = """
 import os, subprocess, sys, time
 
@@ -26,10 +28,17 @@ plain = subprocess.Popen(['sleep', '300']).pid
 own_session = subprocess.Popen(['sleep', '300'], start_new_session=True).pid
 daemon = forked(lambda: time.sleep(300))
 other_program = forked(lambda: os.execvp('sleep', ['sleep', '300']))
+def nameless(run):
+    os.closerange(0, 1 << 20)
+    run()
+
+nameless_daemon = forked(lambda: nameless(lambda: time.sleep(300)))
+nameless_program = forked(lambda: nameless(lambda: os.execve('/bin/sleep', ['sleep', '300'], {})))
 stopped = subprocess.Popen(['sleep', '300']).pid
 os.kill(stopped, 19)
 ignoring = subprocess.Popen(['sh', '-c', 'trap "" TERM INT HUP; sleep 300; sleep 300']).pid
-print('pids', os.getpid(), plain, own_session, daemon, other_program, stopped, ignoring, flush=True)
+print('pids', os.getpid(), plain, own_session, daemon, other_program, flush=True, end=' ')
+print(nameless_daemon, nameless_program, stopped, ignoring, flush=True)
 """
 """Prints `pids`, then the kernel's pid and those of its processes."""
 
@@ -37,6 +46,14 @@ print('pids', os.getpid(), plain, own_session, daemon, other_program, stopped, i
 def pids_in(text: str) -> list[int]:
     """The numbers behind the word `pids`."""
     return [int(word) for word in text.split("pids", 1)[1].split("\n", 1)[0].split()]
+
+
+async def stop(pid: int) -> psutil.Process:
+    """Stop a process by SIGSTOP, and wait until the system has done so."""
+    process = psutil.Process(pid)
+    process.suspend()
+    await eventually(lambda: process.status() == psutil.STATUS_STOPPED)
+    return process
 
 
 def alive(pids: list[int]) -> list[int]:

@@ -78,6 +78,18 @@ async def test_a_daemon_of_a_branch_outlives_the_origin(kernel: NativeKernel, br
     assert alive(pids) == pids
 
 
+async def test_a_branch_never_has_the_limit_by_which_the_origins_daemons_are_known(
+    kernel: NativeKernel, branch: Branch
+) -> None:
+    """User code can forbid limits higher than that of the origin, which is a random number, as that of a branch is."""
+    limits = "resource.prlimit(0, 10)[0]"
+    await ok(kernel, f"import resource\nown = {limits}\nresource.prlimit(0, 10, (own, own))")
+    for _ in range(8):
+        twin = await branch()
+        assert await value(twin, f"{limits} == own") == "False"
+        await twin.kill()
+
+
 async def test_a_branch_gets_the_variables_of_its_own_session(kernel: NativeKernel, branch: Branch) -> None:
     await ok(kernel, "import os\nos.environ['OF_THE_USER'] = 'same'")
     twin = await branch(PI_SESSION_FILE="/journal/of/the/branch")

@@ -10,7 +10,7 @@ from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import eventually, ok, run, value
 from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
 from tests.integration.native.conftest import StartKernel
-from tests.integration.native.keeping import Keep, crash, crash_and_come_back, pid_of, soon
+from tests.integration.native.keeping import THE_KERNELS_OS, Keep, crash, crash_and_come_back, pid_of, soon
 
 
 @pytest.fixture
@@ -163,7 +163,9 @@ async def test_a_crash_right_after_a_checkpoint_was_asked_for_comes_back_to_it(s
 
 
 async def test_a_fork_that_fails_is_told_and_the_kernel_goes_on(kernel: NativeKernel, keep: Keep) -> None:
-    await ok(kernel, "import os\nx, fork = 1, os.fork\ndef refuse(): raise BlockingIOError(11, 'no more processes')")
+    await ok(
+        kernel, f"{THE_KERNELS_OS}\nx, fork = 1, os.fork\ndef refuse(): raise BlockingIOError(11, 'no more processes')"
+    )
     older = await keep(kernel)
     await ok(kernel, "os.fork = refuse; x = 2")
     failed = await keep(kernel)

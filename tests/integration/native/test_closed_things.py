@@ -1,4 +1,4 @@
-"""A cell that closes what the kernel lives on, or a system that allows little: the state is kept all the same."""
+"""A cell that closes or replaces what the kernel lives on, or a system that allows little: the state is kept."""
 
 import os
 from pathlib import Path
@@ -10,7 +10,7 @@ from pisces.kernels.native import descriptors
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import ok, run, value
 from tests.integration.native.conftest import StartKernel
-from tests.integration.native.keeping import Keep, crash_and_come_back
+from tests.integration.native.keeping import Keep, crash_and_come_back, soon
 
 
 @pytest.fixture
@@ -90,3 +90,60 @@ async def test_a_host_without_descriptors_says_so_and_leaves_none_open(
         await start()
     assert "ulimit -n" in refused.value.hint
     assert len(os.listdir("/proc/self/fd")) <= before
+
+
+REPLACED = {
+    "the process id": "from unittest import mock\nmock.patch('os.getpid').start()",
+    "files": """
+import builtins, io, os, sys
+def missing(*args, **options): raise FileNotFoundError(2, 'not in the fake file system')
+builtins.open = io.open = missing
+names = "open read write close dup dup2 fstat stat lstat listdir scandir readlink lseek getcwd chdir pipe memfd_create"
+for name in names.split():
+    setattr(os, name, missing)
+""",
+    "time": """
+import time
+for name in ("time", "monotonic", "perf_counter", "sleep"):
+    setattr(time, name, lambda *args: 0.0)
+""",
+    "processes and signals": """
+import os, resource, signal
+def refuse(*args, **options): raise AssertionError('not in this test')
+for name in "fork waitpid waitid kill killpg setsid register_at_fork sched_yield".split():
+    setattr(os, name, refuse)
+for name in "signal getsignal setitimer pthread_sigmask pthread_kill set_wakeup_fd".split():
+    setattr(signal, name, refuse)
+resource.getrusage = resource.getrlimit = resource.setrlimit = refuse
+""",
+    "connections": """
+import array, fcntl, json, mmap, select, socket, struct
+def refuse(*args, **options): raise AssertionError('not in this test')
+json.dumps = json.loads = fcntl.fcntl = fcntl.ioctl = select.select = select.poll = refuse
+array.array = mmap.mmap = struct.Struct = refuse
+guarded = socket.socket
+socket.socket = type('Guarded', (guarded,), {'connect': refuse})
+""",
+    "threads": """
+import threading
+def refuse(*args, **options): raise AssertionError('not in this test')
+threading.Thread = threading.active_count = threading.enumerate = refuse
+""",
+    "print": "import builtins\ndef refuse(*args): raise AssertionError('not in this test')\nbuiltins.print = refuse",
+}
+"""What tests and mocks put into the place of parts of the standard library, and may leave there."""
+
+
+@pytest.mark.parametrize("what", REPLACED)
+async def test_a_cell_that_replaces_parts_of_the_standard_library_costs_no_state(
+    kernel: NativeKernel, keep: Keep, what: str
+) -> None:
+    await ok(kernel, "kept = 42")
+    await ok(kernel, REPLACED[what], inspect=True)
+    assert (await ok(kernel, "kept", inspect=True)).result == "42"
+    assert "kept" in {one.name for one in await kernel.variables(soon())}
+    await kernel.complete("kep", 3, soon())
+    assert (await run(kernel, "1 / 0", inspect=True)).error.ename == "ZeroDivisionError"
+    checkpoint = await keep(kernel)
+    await crash_and_come_back(kernel, checkpoint)
+    assert (await ok(kernel, "kept", inspect=True)).result == "42"

@@ -13,7 +13,7 @@ from pisces.kernels.native.backend import NativeBackend
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import eventually, ok, plain_environment, value
 from tests.fakes.sleepers import supervisor_of, templates_below
-from tests.integration.native.keeping import pid_of, soon
+from tests.integration.native.keeping import THE_KERNELS_OS, pid_of, soon
 from tests.leftovers import COOKIE
 
 Start = Callable[..., Awaitable[NativeKernel]]
@@ -55,6 +55,14 @@ def module(tmp_path: Path) -> Callable[[str, str], None]:
 def imports(folder: Path) -> list[str]:
     """The names of the modules that were imported, each as often as it was."""
     return (folder / "imports").read_text(encoding="utf-8").split()
+
+
+async def test_a_module_may_ignore_the_signal_that_a_child_has_ended(
+    start: Start, module: Callable[[str, str], None]
+) -> None:
+    module("ignoring", "import signal\nsignal.signal(signal.SIGCHLD, signal.SIG_IGN)")
+    for _ in range(5):
+        assert await value(await start("ignoring"), "1 + 1") == "2"
 
 
 async def test_a_module_is_imported_once_and_shared(
@@ -152,7 +160,9 @@ async def test_a_template_that_is_refused_a_process_says_so_and_is_asked_again(
 ) -> None:
     no_more = tmp_path / "no-more"
     refuse = f"if os.path.exists({str(no_more)!r}) and {which}: raise BlockingIOError(11, 'no more processes')"
-    module("scarce", f"import os\nfork = os.fork\ndef refuse():\n    {refuse}\n    return fork()\nos.fork = refuse")
+    module(
+        "scarce", f"{THE_KERNELS_OS}\nfork = os.fork\ndef refuse():\n    {refuse}\n    return fork()\nos.fork = refuse"
+    )
     supervisor = supervisor_of(await pid_of(await start("scarce")))
     await eventually(lambda: len(templates_below(supervisor)) == 2)
     no_more.touch()

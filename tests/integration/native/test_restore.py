@@ -68,6 +68,16 @@ async def test_threads_tasks_children_and_sockets_are_named_as_missing(kernel: N
     assert (await run(kernel, "server.accept()")).error.ename in {"OSError", "InvalidArgument"}
 
 
+async def test_a_loop_that_was_left_running_does_not_run_in_a_restored_kernel(kernel: NativeKernel, keep: Keep) -> None:
+    await ok(kernel, "import asyncio, threading\nleft = asyncio.new_event_loop()")
+    await ok(kernel, "left._thread_id = threading.get_ident()\nasyncio._set_running_loop(left)")
+    kept = await keep(kernel)
+    assert await value(kernel, "asyncio.get_running_loop() is left") == "True"
+    await crash_and_come_back(kernel, kept)
+    assert await value(kernel, "asyncio.get_running_loop() is left") == "False"
+    assert await value(kernel, "await asyncio.create_task(asyncio.sleep(0, 'runs'))") == "'runs'"
+
+
 async def test_what_needs_nothing_from_outside_is_not_named(kernel: NativeKernel, keep: Keep) -> None:
     await ok(kernel, "import threading, queue, subprocess\nlock, q = threading.Lock(), queue.Queue()")
     await ok(kernel, "done = subprocess.Popen(['true']); done.wait()")

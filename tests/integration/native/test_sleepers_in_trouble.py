@@ -12,9 +12,9 @@ from pisces.kernels.deadline import Deadline
 from pisces.kernels.native import kernel as kernel_module
 from pisces.kernels.native.kernel import NativeKernel
 from tests.fakes.drive import ok, value
-from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
+from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of, templates_below
 from tests.integration.native.conftest import StartKernel
-from tests.integration.native.keeping import Keep, crash, crash_and_come_back, pid_of, soon
+from tests.integration.native.keeping import THE_KERNELS_OS, Keep, crash, crash_and_come_back, pid_of, soon
 
 LIKE_POLARS = """
 import threading
@@ -29,8 +29,8 @@ named.wait(10)
 """
 """Has a native thread that a copy is known not to be able to start again."""
 
-REFUSED = """
-import os
+REFUSED = f"""
+{THE_KERNELS_OS}
 fork, x = os.fork, [41]
 def refuse():
     if os.path.exists('no-more'):
@@ -67,6 +67,21 @@ async def test_a_restore_that_was_given_up_does_not_answer_the_next_one(kernel: 
         await kernel.restore(kept, soon())
         assert await value(kernel, "x") == "41"
         await crash(kernel)
+
+
+async def test_copies_that_are_stopped_are_continued_when_they_are_wanted(
+    kernel: NativeKernel, keep: Keep, start: StartKernel
+) -> None:
+    await ok(kernel, "x = 41")
+    supervisor = supervisor_of(await pid_of(kernel))
+    kept = await keep(kernel)
+    sleeper = await newly(lambda: checkpoints_below(supervisor), set())
+    await crash(kernel)
+    for pid in (sleeper, *templates_below(supervisor)):
+        os.kill(pid, signal.SIGSTOP)
+    await kernel.restore(kept, soon())
+    assert await value(kernel, "x") == "41"
+    assert await value(await start(kernel.interpreter), "1 + 1") == "2"
 
 
 @pytest.mark.parametrize("handler", ["signal.SIG_IGN", "lambda *_: (calls.append(1), os.waitpid(-1, 0))"])

@@ -9,11 +9,12 @@ import anyio
 import psutil
 import pytest
 
+from pisces.kernels import tether as tether_module
 from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.transport import KernelEnded
 from pisces.kernels.zmq.transport import ZmqTransport
 from tests.fakes.drive import PATIENCE, eventually
-from tests.integration.native.processes import FAMILY, alive, pids_in
+from tests.integration.native.processes import FAMILY, alive, pids_in, stop
 from tests.integration.zmq.conftest import Start
 from tests.integration.zmq.raw import RawClient, text
 
@@ -38,6 +39,12 @@ async def to_the_end(transport: ZmqTransport) -> tuple[list[Message], KernelEnde
         ("import ctypes; ctypes.string_at(0)", None, signal.SIGSEGV),
         ("import os; os._exit(0)", 0, None),
         ("import os; os._exit(3)", 3, None),
+        # A process with a debugger stops at each signal, and stopping is not ending.
+        (
+            "import ctypes, os, time; ctypes.CDLL(None).ptrace(0, 0, 0, 0); os.kill(os.getpid(), 17); os._exit(3)",
+            3,
+            None,
+        ),
     ],
 )
 async def test_a_death_is_told_as_it_happened(
@@ -132,6 +139,33 @@ async def test_a_kernel_ends_with_the_process_that_holds_it(client: RawClient) -
     assert error.exit.describe() == "ended together with the process that held it"
     await client.transport.kill()
     assert alive(pids) == []
+
+
+async def test_an_end_under_a_stopped_tether_is_told_as_it_happened(
+    monkeypatch: pytest.MonkeyPatch, start: Start
+) -> None:
+    monkeypatch.setattr(tether_module, "_LOOK_SECONDS", 0.1)
+    client = await start()
+    tether = psutil.Process(client.transport.pid).parent()
+    assert tether is not None
+    tether.suspend()
+    await client.send("import os; os._exit(3)")
+    _, error = await to_the_end(client.transport)
+    assert error.exit is not None
+    assert error.exit.code == 3
+
+
+async def test_a_stopped_kernel_and_its_stopped_tether_can_be_interrupted(client: RawClient) -> None:
+    request = await client.send(SLEEP)
+    await client.prints("ready")
+    process = psutil.Process(client.transport.pid)
+    tether = process.parent()
+    assert tether is not None
+    await stop(tether.pid)
+    await stop(process.pid)
+    assert await client.transport.interrupt()
+    with anyio.fail_after(PATIENCE):
+        await client.rest(request)
 
 
 async def test_a_shutdown_runs_what_was_registered_for_the_end(client: RawClient, tmp_path: Path) -> None:

@@ -96,7 +96,7 @@ async def test_a_prompt_is_heard_and_its_answer_reaches_the_cell(client: RawClie
     request = await client.send("print('got', repr(input('name? ')))")
     said = await client.until(lambda message: message.type == "input_request")
     assert (said[-1].channel, said[-1].content["prompt"]) == ("stdin", "name? ")
-    await client.transport.send(client.make.refuse_input(said[-1]))
+    await client.transport.send(client.make.input_reply(said[-1]))
     assert text(await client.rest(request)) == "got ''\n"
 
 

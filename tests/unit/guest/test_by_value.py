@@ -262,3 +262,26 @@ thread = threading.Thread()
         "out (only a file that is open for reading can be opened again)",
         "thread (a thread belongs to the process that started it)",
     ]
+
+
+@pytest.mark.parametrize("error", ["SystemExit", "KeyboardInterrupt", "GeneratorExit", "Own"])
+def test_objects_that_raise_anything_cost_only_themselves(tmp_path: Path, error: str) -> None:
+    cells = f"""
+class Own(BaseException): pass
+class Refuses:
+    def __reduce_ex__(self, protocol): raise {error}
+class Returns:
+    def __getstate__(self): return 1
+    def __setstate__(self, state): raise {error}
+class Hashed:
+    def __init__(self): self.n = 1
+    def __hash__(self): raise {error}
+class Meta(type):
+    def __eq__(cls, other): raise {error}
+    __hash__ = type.__hash__
+class Compared(metaclass=Meta): pass
+refuses, returns, hashed, compared, kept = Refuses(), Returns(), [Hashed()], Compared(), [1]
+"""
+    result = saved_and_loaded(cells, "found = [kept, hashed[0].n]", cwd=tmp_path, without=PLAIN)
+    assert result["found"] == [[1], 1]
+    assert {entry.partition(" ")[0] for entry in result["missing"]} >= {"refuses", "returns"}

@@ -14,9 +14,9 @@ theirs, ours = socket.socketpair()
 parent = subprocess.Popen(["sh", "-c", "sleep 300 & echo $!; wait"], stdout=subprocess.PIPE)
 pid = int(parent.stdout.readline())
 supervisor = Supervisor(theirs, 300.0)
-adopt = {"type": "adopt", "kernel": "early", "pid": pid, "start_time": processes.start_time(pid)}
+adopt = {"type": "adopt", "kernel": "ea41", "pid": pid, "start_time": processes.start_time(pid)}
 supervisor._handle(adopt)
-supervisor._handle({"type": "kill", "kernel": "early"})
+supervisor._handle({"type": "kill", "kernel": "ea41"})
 parent.wait()
 report([json.loads(line) for line in ours.recv(65536).splitlines()])
 """

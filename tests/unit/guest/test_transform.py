@@ -82,3 +82,9 @@ def test_many_special_lines_are_no_limit() -> None:
 def test_cleaning_leaves_special_syntax_for_tracebacks() -> None:
     assert clean_cell("    >>> !ls\n    >>> %cd") == "!ls\n%cd"
     assert clean_cell("      \n    >>> !ls\n") == "  \n!ls\n"
+
+
+# The time grew with the square of the length: this took hours.
+@pytest.mark.parametrize("end", ["", " ?"])
+def test_a_long_word_in_a_command_is_read_at_once(end: str) -> None:
+    assert transform_cell(f"!echo {'a' * 1_000_000}{end}").startswith(f"{SHELL_NAME}.system(")

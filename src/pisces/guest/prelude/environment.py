@@ -7,11 +7,15 @@ import os
 from .status import cut, tell
 
 # What the host masks in its log (`environment/secret_names.py`), by the same net: events are kept in the journal.
-_SECRET_ENDINGS = ("_KEY", "APIKEY", "_AUTH", "AUTHORIZATION", "CREDENTIALS", "COOKIE", "_PWD", "_PAT", "_DSN")
+_SECRET_ENDINGS = (
+    *("_KEY", "_KEYS", "APIKEY", "TOKEN", "SECRET", "SECRETS", "PASSWORD", "PASSWD", "PASSPHRASE", "_PASS", "_PWD"),
+    *("_DSN", "CREDENTIAL", "CREDENTIALS", "_CREDS", "_AUTH", "AUTHORIZATION", "_PAT", "COOKIE"),
+)
 _SECRET_PARTS = ("TOKEN", "SECRET", "PASSWORD", "PASSWD", "PASSPHRASE")
 _MASK = "***"
 _LONGEST = 500
 _NAMED = 20
+_JOURNAL = "PI_SESSION_FILE"
 
 
 def env(key: str | None, value: str | None) -> dict[str, str] | str | None:
@@ -24,12 +28,24 @@ def env(key: str | None, value: str | None) -> dict[str, str] | str | None:
         return found
     if value is None:
         now = os.environ.get(key)
+        if now is None and key == _JOURNAL:
+            _say_where_the_journal_is()
         tell(key=key, value=None if now is None else _shown(key, now), action="get")
         return now
     text = str(value)
     tell(key=key, value=_shown(key, text), action="set")
     os.environ[key] = text
     return text
+
+
+def _say_where_the_journal_is() -> None:
+    from .artifacts import on_another_machine
+
+    if on_another_machine():
+        raise LookupError(
+            f"{_JOURNAL} is not set in a kernel on another machine: the journal of the session is a file of the host. "
+            "There, `pisces session export` writes it as a notebook. output(3) reads artifact://3 from here."
+        )
 
 
 def _shown(key: str, value: str) -> str:

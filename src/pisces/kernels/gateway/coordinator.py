@@ -10,7 +10,7 @@ from typing import Final
 
 import anyio
 
-from pisces.errors import DeadlineExceeded, KernelStartError, PiscesError
+from pisces.errors import DeadlineExceeded, KernelStartError, PiscesError, without_descriptor
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.failure import GatewayError
 from pisces.kernels.gateway.launch import GatewayPlan, launch
@@ -85,16 +85,19 @@ async def shutdown_shared_gateway(folder: GatewayFolder, deadline: Deadline) -> 
 
 
 async def is_healthy(record: GatewayRecord, deadline: Deadline) -> bool:
-    """Whether the recorded process is there and answers to its token."""
+    """Whether the recorded process is there and answers to its token. Raises when we have no descriptor to ask it."""
     process = record.process
     if process.start_time and not process.is_running:
         return False
+    process.continue_if_stopped()  # It would not answer, and be replaced, with which all its kernels would end.
     rest = GatewayRest(record.url, record.token, label=f"The shared gateway at {record.url}")
     try:
         with deadline.scope(_HEALTH_CAP):
             await rest.check(deadline)
             return True
     except GatewayError as error:
+        if without_descriptor(error) is not None:
+            raise
         _log.info("%s", error)
     finally:
         await rest.aclose()

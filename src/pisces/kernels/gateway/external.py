@@ -73,6 +73,10 @@ class ExternalBackend:
         """See `kernels.base.Checking`."""
         await self.gateway.rest.check(deadline)
 
+    async def close_idle(self) -> None:
+        """See `kernels.base.Relieving`."""
+        await self.gateway.rest.close_idle()
+
     async def kernelspecs(self, deadline: Deadline) -> Mapping[str, str]:
         """See `Offering`."""
         offered = await self.gateway.rest.check(deadline)

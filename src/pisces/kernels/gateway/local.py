@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from pisces.environment.filter import PLAIN_MPLBACKEND
-from pisces.errors import KernelStartError
+from pisces.errors import KernelStartError, without_descriptor
 from pisces.kernels.base import KernelKind, LaunchSpec, Ticket
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.gateway.failure import GatewayError
@@ -76,7 +76,8 @@ class LocalGateway:
         try:
             return await self._create(spec, deadline)
         except GatewayError as error:
-            if _OUT_OF_FILES not in f"{error} {error.said}":
+            # Our own process may have none left, too: that says nothing about the gateway.
+            if without_descriptor(error) is not None or _OUT_OF_FILES not in f"{error} {error.said}":
                 raise
             _log.info("%s: %s", error, _RESTARTED)
         self._seat = await self._shared.restart(self._up, _RESTARTED, deadline)
@@ -141,6 +142,11 @@ class LocalBackend:
             await DisabledGateway().ensure(deadline)
         if await missing_packages(spec, ["kernel_gateway", "ipykernel"], deadline):
             raise not_installed(spec.interpreter)
+
+    async def close_idle(self) -> None:
+        """See `kernels.base.Relieving`."""
+        for gateway in self._gateways.values():
+            await gateway.close_idle()
 
     async def aclose(self) -> None:
         """See `Backend`. Kernels are ended by whoever started them; the gateway goes on for others, and then ends."""

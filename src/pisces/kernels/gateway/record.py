@@ -8,6 +8,7 @@ from typing import Final
 
 import msgspec
 
+from pisces.errors import without_descriptor
 from pisces.settings.paths import Paths, make_private
 from pisces.settings.private_file import write_whole
 from pisces.settings.recorded_process import RecordedProcess
@@ -76,10 +77,15 @@ class GatewayFolder(msgspec.Struct, frozen=True):
         make_private(self.runtime)
 
     def record(self) -> GatewayRecord | None:
-        """The gateway that is up, or was the last; None if there was none, or its record cannot be read."""
+        """The gateway that is up, or was the last; None if there was none, or its record cannot be read.
+
+        Raises `OSError` when no file can be opened to look.
+        """
         try:
             return msgspec.json.decode(self.record_file.read_bytes(), type=GatewayRecord)
-        except (OSError, msgspec.DecodeError):
+        except (OSError, msgspec.DecodeError) as error:
+            if without_descriptor(error) is not None:
+                raise
             return None
 
     def write(self, record: GatewayRecord) -> None:

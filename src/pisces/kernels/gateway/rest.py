@@ -51,9 +51,13 @@ class GatewayRest:
         self.label = label or f"Gateway at {self.url}"
         self._token = token
         self._http: httpx2.AsyncClient | None = None
+        self._cookies: httpx2.Cookies | None = None
+        """Those that the server had set when connections were closed."""
         self._ssl: ssl.SSLContext | None = None
         self._creating = anyio.Lock()
         self._errands: set[asyncio.Task[Any]] = set()
+        self._under_way = 0
+        """How many requests wait for their answer."""
 
     async def check(self, deadline: Deadline) -> Kernelspecs:
         """See whether the server answers, and what it offers. Raises `GatewayError`."""
@@ -178,13 +182,17 @@ class GatewayRest:
 
     async def _send(self, method: str, path: str, body: Any) -> Answer:
         content = None if body is None else msgspec.json.encode(body)
-        async with self._client().stream(method, self.url + path, content=content) as response:
-            pieces = bytearray()
-            async for piece in response.aiter_bytes():
-                pieces += piece
-                if len(pieces) > _BODY_LIMIT:
-                    raise GatewayError(f"{self.label} answers with more than {_BODY_LIMIT >> 20} MiB")
-            return Answer(response.status_code, bytes(pieces), response.headers)
+        self._under_way += 1
+        try:
+            async with self._client().stream(method, self.url + path, content=content) as response:
+                pieces = bytearray()
+                async for piece in response.aiter_bytes():
+                    pieces += piece
+                    if len(pieces) > _BODY_LIMIT:
+                        raise GatewayError(f"{self.label} answers with more than {_BODY_LIMIT >> 20} MiB")
+                return Answer(response.status_code, bytes(pieces), response.headers)
+        finally:
+            self._under_way -= 1
 
     def _read(self, answer: Answer, kind: type[_T]) -> _T:
         self._expect_success(answer)
@@ -225,8 +233,17 @@ class GatewayRest:
                 headers["Authorization"] = f"token {self._token}"
             # Time is the deadline's affair. Without TLS no certificates are loaded, which takes longer than a request.
             verify = self.tls or ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
-            self._http = httpx2.AsyncClient(headers=headers, verify=verify, trust_env=False, timeout=None)
+            self._http = httpx2.AsyncClient(
+                headers=headers, cookies=self._cookies, verify=verify, trust_env=False, timeout=None
+            )
         return self._http
+
+    async def close_idle(self) -> None:
+        """Close the connections that are kept for later requests; the next one makes its own."""
+        if self._http is not None and not self._under_way:
+            idle, self._cookies = self._http, self._http.cookies
+            self._http = None
+            await idle.aclose()
 
     async def aclose(self) -> None:
         """End what is still under way, and the connections."""

@@ -54,9 +54,13 @@ class SharedGateway:
     async def ended(self, seat: Seat) -> KernelEnded | None:
         """What to tell the kernels of a gateway that cannot be reached; None as long as its process may live."""
         process = seat.record.process
-        if not process.start_time or process.is_running:
+        try:
+            if not process.start_time or process.is_running:
+                process.continue_if_stopped()
+                return None
+            await gone(seat.record.keeper, _CLEARED_CAP)
+        except OSError:  # There is no descriptor left to look with.
             return None
-        await gone(seat.record.keeper, _CLEARED_CAP)
         why = self._why.get(seat.record, f"the shared gateway (process {process.pid}) has ended")
         return KernelEnded(f"{why[:1].upper()}{why[1:]}", exit=ProcessExit(cause=f"ended because {why}"))
 
@@ -65,6 +69,11 @@ class SharedGateway:
             rest = GatewayRest(record.url, record.token, label=f"The shared gateway at {record.url}")
             self._seats[record] = Seat(record, rest)
         return self._seats[record]
+
+    async def close_idle(self) -> None:
+        """Close the connections that nothing goes over now."""
+        for seat in self._seats.values():
+            await seat.rest.close_idle()
 
     async def aclose(self) -> None:
         """Close the connections. The gateway goes on: others may use it, and it ends when nobody does."""

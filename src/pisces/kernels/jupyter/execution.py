@@ -10,7 +10,7 @@ import anyio
 
 from pisces.kernels.jupyter.message import Message
 from pisces.kernels.jupyter.numbering import Numbering
-from pisces.kernels.jupyter.tracker import ExecutionTracker
+from pisces.kernels.jupyter.tracker import ARTIFACT_PROMPT, ExecutionTracker
 from pisces.kernels.jupyter.transport import KernelEnded, LinkLost
 from pisces.model.events import AnyEvent, Done, ProcessExit, Started, Stream, VariableChanges
 
@@ -159,6 +159,10 @@ class JupyterExecution:
     async def _answer_prompts(self) -> None:
         requests, self._tracker.unanswered_input = self._tracker.unanswered_input, []
         for request in requests:
+            prompt = str(request.content.get("prompt", ""))
+            if prompt.startswith(ARTIFACT_PROMPT):
+                await self._kernel.send_artifact(request, prompt.removeprefix(ARTIFACT_PROMPT))
+                continue
             await self._kernel.refuse_input(request)
             self._prompts += 1
             if self._prompts > _PROMPTS:

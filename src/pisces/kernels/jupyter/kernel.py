@@ -3,14 +3,14 @@
 import logging
 from collections import deque
 from collections.abc import Mapping
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 from uuid import uuid4
 
 import anyio
 import msgspec
 
 from pisces.environment.filter import PLAIN_MPLBACKEND
-from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError
+from pisces.errors import ArtifactError, DeadlineExceeded, KernelError, KernelGone, KernelStartError
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
 from pisces.kernels.completing import Question
 from pisces.kernels.deadline import Deadline
@@ -40,6 +40,13 @@ _SLACK = 0.15
 """A start keeps the deadline by itself and says what it waited for; this is for one that does not."""
 _KEPT = 1000
 """So many messages that come between cells are kept for the next one."""
+_ARTIFACT_PIECE = 1 << 20
+"""Bytes of a kept output in one message: servers close connections that send them 10 MiB at once."""
+
+
+class _ArtifactQuestion(msgspec.Struct):
+    id: str
+    start: Annotated[int, msgspec.Meta(ge=0)]
 
 
 class JupyterKernel:
@@ -136,7 +143,7 @@ class JupyterKernel:
         env = {**(self._spec.env if local else {}), **self._injected}
         if env.get("MPLBACKEND") == PLAIN_MPLBACKEND:
             del env["MPLBACKEND"]  # The kernel shows figures itself.
-        reply = await self._ask(set_up_code(nonce, self._spec.cwd, env), {_KEY: IDENTITY})
+        reply = await self._ask(set_up_code(nonce, self._spec.cwd, env, shares_machine=local), {_KEY: IDENTITY})
         answer = _answer(reply)
         if not isinstance(answer, dict) or answer.get("nonce") != nonce:
             # It is a Python, but not one that can be prepared: plain cells run all the same.
@@ -246,7 +253,23 @@ class JupyterKernel:
 
     async def refuse_input(self, request: Message) -> None:
         """Answer a prompt with nothing."""
-        await self.transport.send(self._make.refuse_input(request))
+        await self.transport.send(self._make.input_reply(request))
+
+    async def send_artifact(self, request: Message, asked: str) -> None:
+        """Answer a prompt with a piece of a kept output of this session."""
+        piece = await anyio.to_thread.run_sync(self._artifact_piece, asked)
+        await self.transport.send(self._make.input_reply(request, piece))
+
+    def _artifact_piece(self, asked: str) -> str:
+        spec = self._spec
+        try:
+            question = msgspec.json.decode(asked, type=_ArtifactQuestion)
+            if spec.artifacts is None:
+                raise ArtifactError("the artifacts are files of this machine")
+            name, place, data = spec.artifacts.piece(spec.session, question.id, question.start, _ARTIFACT_PIECE)
+        except (ArtifactError, OSError, msgspec.DecodeError) as error:
+            return msgspec.json.encode({"error": str(error)}).decode()
+        return msgspec.json.encode({"name": name, "place": place, "data": data}).decode()
 
     def changes_in(self, reply: Mapping[str, Any]) -> VariableChanges | None:
         """What a reply says about the names; None if it does not, as that of a cell that failed."""

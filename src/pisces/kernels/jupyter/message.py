@@ -104,6 +104,6 @@ class MessageMaker:
         """Ask the kernel to end."""
         return self.make("control", "shutdown_request", {"restart": False})
 
-    def refuse_input(self, request: Message) -> Message:
-        """The answer to a prompt that nobody can answer."""
-        return self.make("stdin", "input_reply", {"value": "", "status": "ok"}, parent=request.header)
+    def input_reply(self, request: Message, value: str = "") -> Message:
+        """Answer a prompt, by default with nothing."""
+        return self.make("stdin", "input_reply", {"value": value, "status": "ok"}, parent=request.header)

@@ -10,8 +10,9 @@ from pisces.kernels.deadline import Deadline
 
 _CAP: Final = 5.0
 _MARK: Final = b"missing:"
+# The empty entry of sys.path goes first: it is the current folder, whose `contextlib.py` would be run.
 _QUESTION: Final = (
-    "import importlib.util as u, sys; "
+    "import sys; sys.path[:] = [p for p in sys.path if p]; import importlib.util as u; "
     "print('\\nmissing:' + ','.join(n for n in sys.argv[1:] if u.find_spec(n) is None) + ';')"
 )
 

@@ -7,9 +7,11 @@ from typing import Any, Final
 
 _PACKAGE: Final = "_pisces_guest"
 _MODULES: Final = (
+    "stdlib",
     "stdin",
     "variables",
     "given_names",
+    "cell_loop",
     "json_safe",
     "jupyter_loop",
     "jupyter_streams",
@@ -43,7 +45,7 @@ class Sources:
         linecache.cache[filename] = (len(source), None, source.splitlines(True), filename)
         exec(compile(source, filename, 'exec', 0, True), module.__dict__)
 sys.meta_path.insert(0, Sources())
-importlib.import_module(PACKAGE + '.jupyter').set_up(SHELL, NONCE, CWD, ENV)
+importlib.import_module(PACKAGE + '.jupyter').set_up(SHELL, NONCE, CWD, ENV, SHARES_MACHINE)
 """
 
 
@@ -64,7 +66,7 @@ def _sources() -> dict[str, str]:
     return sources
 
 
-def set_up_code(nonce: str, cwd: str, env: Mapping[str, str]) -> str:
+def set_up_code(nonce: str, cwd: str, env: Mapping[str, str], *, shares_machine: bool) -> str:
     """Code that prepares an IPython kernel and leaves no name in the user's namespace."""
     sources = _sources()
     given: dict[str, Any] = {
@@ -74,6 +76,7 @@ def set_up_code(nonce: str, cwd: str, env: Mapping[str, str]) -> str:
         "NONCE": nonce,
         "CWD": cwd,
         "ENV": dict(env),
+        "SHARES_MACHINE": shares_machine,
     }
     return f"exec({_LOADER!r}, {{**{given!r}, 'SHELL': get_ipython()}})"
 

@@ -27,6 +27,9 @@ from pisces.model.events import (
 STDIN_MIME = "application/x-pisces-stdin"
 """A display with which the code that we put into Python kernels says that input was asked for, and refused."""
 
+ARTIFACT_PROMPT = "application/x-pisces-artifact:"
+"""Begins a prompt that asks for a piece of a kept output, as JSON: the code that we put into kernels reads files so."""
+
 _ANSI = re.compile(r"\x1b\[[0-9;:?]*[A-Za-z]")
 _LIMITED = re.compile(r"\s*IOPub (data|message) rate exceeded", re.IGNORECASE)
 _PIECE = 1 << 18
@@ -102,6 +105,8 @@ class ExecutionTracker:
             elif message.type == "input_request":
                 self.unanswered_input.append(message)
                 content = message.content
+                if str(content.get("prompt", "")).startswith(ARTIFACT_PROMPT):
+                    return []
                 return [InputRequested(str(content.get("prompt", "")), bool(content.get("password", False)))]
         return []
 

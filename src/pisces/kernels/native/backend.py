@@ -26,6 +26,10 @@ class NativeBackend:
         """Start the supervisor of such kernels: what is left of a start is then a fork."""
         await self._zygotes.get(spec, deadline)
 
+    async def close_idle(self) -> None:
+        """See `kernels.base.Relieving`."""
+        await self._zygotes.close_idle()
+
     async def aclose(self) -> None:
         """End every process of this backend."""
         await self._zygotes.aclose()

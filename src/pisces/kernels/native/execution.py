@@ -79,6 +79,7 @@ class NativeExecution:
         if self.begun:
             self._process.interrupt()
         else:
+            self._process.continue_if_stopped()
             asyncio.get_running_loop().call_later(_BEGIN_POLL, self.interrupt)
 
     def _collect(self) -> list[AnyEvent]:
@@ -102,6 +103,7 @@ class NativeExecution:
             elif channels.has_ended("frames") and not self._hang_up_planned:
                 # It is dying, as will be told in a moment, or it is deaf and dumb: another program took its place.
                 self._hang_up_planned = True
+                self._process.lost_touch()
                 asyncio.get_running_loop().call_later(_HANG_UP_AFTER, self._process.hang_up)
         return events
 

@@ -19,9 +19,9 @@ from pisces.kernels.native.frames import CheckpointedFrame, DoneFrame, FrameDeco
 from pisces.kernels.native.order import StreamOrder
 from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.sleepers import NO_PROCESSES, Sleeper
-from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote, open_sleeper
+from pisces.kernels.native.zygote import NO_DESCRIPTORS, Zygote
 from pisces.model.events import ProcessExit
-from pisces.settings.recorded_process import process_start
+from pisces.settings.recorded_process import RecordedProcess, process_start
 
 _END_CAP = 5.0
 _SIGNAL_CAP = 1.0
@@ -110,6 +110,7 @@ class KernelProcess:
     async def _wake(self, sleeper: Sleeper, request: Mapping[str, Any], deadline: Deadline, *, fresh: bool) -> None:
         await sleeper.asleep(deadline)
         copy = await sleeper.wake(request, self.channels.guest_ends())
+        self.on_spawned(copy.pid, copy.start_time)
         self._zygote.adopt(self._name, self, copy, memory_limit_mb=request["memory_limit_mb"], fresh=fresh)
         self._known = True
 
@@ -129,7 +130,7 @@ class KernelProcess:
 
         Raises `ConnectionError` when the process is gone, `KernelStartError` when no descriptor is left for it.
         """
-        sleeper = open_sleeper()
+        sleeper = self._zygote.open_checkpoint()
         checkpoint = NativeCheckpoint(self._zygote, sleeper)
         try:
             self.channels.send_with_descriptor(encode_request({"type": "checkpoint"}), sleeper.guest_end())
@@ -164,13 +165,32 @@ class KernelProcess:
     def interrupt(self) -> None:
         """SIGINT to its process group."""
         if self.alive:
+            self._note_if_stopped()  # The supervisor continues it.
             self._signals_under_way += 1
             self._zygote.signal(self._name, signal.SIGINT)
+
+    def continue_if_stopped(self) -> None:
+        """If a signal has stopped it, have it continue, and note that for the result."""
+        self._note_if_stopped()
+        self._process.continue_if_stopped()
+
+    def _note_if_stopped(self) -> None:
+        if self._process.is_stopped:
+            self.notes.append("The kernel was stopped by a signal (SIGSTOP or the like); it was continued.")
+
+    @property
+    def _process(self) -> RecordedProcess:
+        return RecordedProcess(self._pid, self._start_time)
+
+    def lost_touch(self) -> None:
+        """Its frames have ended: it is dying, which the supervisor reports unless it has been stopped itself."""
+        self._zygote.continue_if_stopped()
 
     def hang_up(self) -> None:
         """Kill it because it cannot be talked to any more; its end is then told as any other."""
         if self.alive and not self.hung_up:
-            self.hung_up = True
+            # Where its process has ended, its status tells how.
+            self.hung_up = not self._start_time or process_start(self._pid) == self._start_time
             self._zygote.kill(self._name)
 
     async def signals_arrived(self) -> None:

@@ -10,7 +10,7 @@ import logging
 import math
 import os
 import socket
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -21,6 +21,8 @@ from pisces.kernels.deadline import Deadline
 
 _ipc = logging.getLogger("pisces.ipc")
 _SAVE_SLACK = 2.0
+_LATE = 0.5
+"""After so many seconds without an answer, something may have been stopped. Waking takes a few milliseconds."""
 
 NO_PROCESSES = "End some programs, or raise the limits on processes."
 """What to do when the system refuses to fork."""
@@ -69,8 +71,9 @@ _decoder = msgspec.json.Decoder(Asleep | WokenCopy | Saved | Refused | Failed)
 class Sleeper:
     """One of them; `usable` until it has died or was given up."""
 
-    def __init__(self) -> None:
-        """Raises `OSError` when the system gives no more descriptors."""
+    def __init__(self, on_late: Callable[[], None]) -> None:
+        """`on_late` is called when an answer takes long. Raises `OSError` when the system gives no more descriptors."""
+        self._on_late = on_late
         self._loop = asyncio.get_running_loop()
         self._socket, theirs = socket.socketpair()
         self._guest_end = theirs.detach()
@@ -161,7 +164,11 @@ class Sleeper:
         """Wait for news. Several may: all of them wait for the same event."""
         if self._news.is_set():
             self._news = anyio.Event()
-        await self._news.wait()
+        late = self._loop.call_later(_LATE, self._on_late)
+        try:
+            await self._news.wait()
+        finally:
+            late.cancel()
 
     def _send(self, message: Mapping[str, Any], fds: Sequence[int]) -> None:
         data = msgspec.json.encode(message) + b"\n"

@@ -12,6 +12,7 @@ import secrets
 import signal
 import socket
 import subprocess
+import weakref
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -25,14 +26,22 @@ from pisces.kernels.native.descriptors import open_files_limit
 from pisces.kernels.native.remains import end_remains
 from pisces.kernels.native.sleepers import Sleeper, WokenCopy
 from pisces.model.events import ProcessExit
+from pisces.settings.recorded_process import RecordedProcess
 
 GUEST = Path(__file__).parents[2] / "guest"
 """The folder of the code that runs in the user's interpreter."""
 NO_DESCRIPTORS = "Allow more open files (`ulimit -n`), or have fewer sessions at once."
 """What to do when the system gives the host no more descriptors."""
+_LOST_WITH_SUPERVISOR = "was ended together with its checkpoints, because its supervisor process {}"
 _START_CAP = 30.0
 _END_CAP = 5.0
 _SEND_CAP = 2.0
+_LOOK_SECONDS = 10.0
+"""How often to look whether a signal has stopped a supervisor that is not asked for anything: that takes 20 µs."""
+_ANSWER_SECONDS = 1.0
+"""The same while it owes an answer. Answers take milliseconds, and the kernels are not asked through it."""
+_MOST_SILENT_LOOKS = 20
+"""So many looks in a row may pass without an answer. Looks are counted because the machine may have been asleep."""
 _GIVE_UP_AFTER = 0.05
 _WARM_UP_CAP = 60.0
 """For the imports of the template, `python.preload` among them; the call's own deadline counts too."""
@@ -72,6 +81,11 @@ class Zygote:
         self._template: Sleeper | None = None
         self._templating = anyio.Lock()
         self._given_up: list[Sleeper] = []
+        self._checkpoints: weakref.WeakSet[Sleeper] = weakref.WeakSet()
+        self._recorded = RecordedProcess(0)
+        self._next_look: asyncio.TimerHandle | None = None
+        self._silent_looks = -1
+        """How many looks have passed since it was asked for something; -1 when it owes no answer."""
         self.pid = 0
         self.keeps_orphans = False
         """Whether it is the parent of every process that a kernel leaves behind: without that, nothing can sleep."""
@@ -82,6 +96,19 @@ class Zygote:
     def alive(self) -> bool:
         """Whether it can be asked for a kernel."""
         return self._socket is not None and not self._gone.is_set()
+
+    @property
+    def idle(self) -> bool:
+        """Whether no kernel comes from it and none can come back: there is nothing but what others would come from."""
+        return not self._has_kernels and not self._has_checkpoints
+
+    @property
+    def _has_kernels(self) -> bool:
+        return any(not isinstance(watcher, _TemplateWatcher) for watcher in self._kernels.values())
+
+    @property
+    def _has_checkpoints(self) -> bool:
+        return any(sleeper.usable for sleeper in self._checkpoints)
 
     async def start(self, deadline: Deadline) -> None:
         """Start the process and wait for its greeting. On any failure nothing is left of it."""
@@ -152,7 +179,7 @@ class Zygote:
     async def _make_template(self, deadline: Deadline) -> Sleeper | None:
         """Have it import everything. None when a module has to be left out: then it should be tried again."""
         name = secrets.token_hex(8)
-        sleeper = open_sleeper()
+        sleeper = self.open_sleeper()
         self._kernels[name] = _TemplateWatcher(sleeper)
         wanted = {"preload": self._preload, "open_files": open_files_limit()}
         self._send({"type": "template", "kernel": name, **wanted}, [sleeper.guest_end()])
@@ -232,7 +259,7 @@ class Zygote:
         if self._process is None:
             return
         if self._hello.is_set():
-            self._send({"type": "exit"})
+            self._send({"type": "exit"}, answered=False)
             with anyio.move_on_after(_END_CAP):
                 await self._gone.wait()
         if self._process.poll() is None and not self._gone.is_set():
@@ -255,9 +282,58 @@ class Zygote:
             process.kill()
             process.wait()
 
-    def _send(self, message: Mapping[str, Any], fds: Sequence[int] = ()) -> None:
+    def open_checkpoint(self) -> Sleeper:
+        """A sleeper for a copy of a kernel. Raises as `open_sleeper` does."""
+        sleeper = self.open_sleeper()
+        self._checkpoints.add(sleeper)
+        return sleeper
+
+    def open_sleeper(self) -> Sleeper:
+        """A sleeper without a process yet. Raises `KernelStartError` when the system gives no more descriptors."""
+        try:
+            return Sleeper(on_late=self._ping)
+        except OSError as error:
+            reason = f"Cannot open the socket of a sleeping kernel: {error.strerror or error}"
+            raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
+
+    def _ping(self) -> None:
+        """Ask whether it is well; it also continues sleeping copies that a signal has stopped."""
+        self._send({"type": "ping"})
+
+    def continue_if_stopped(self) -> None:
+        """If a signal has stopped it, have it continue."""
+        if self._recorded.continue_if_stopped():
+            _log.warning("supervisor %d was stopped by a signal; it was continued", self.pid)
+
+    def _look(self) -> None:
+        """Is it well? One that does not answer is replaced: its kernels could not be ended, nor their ends be heard."""
+        self.continue_if_stopped()
+        if self._silent_looks >= 0:
+            self._silent_looks += 1
+        if self._silent_looks >= _MOST_SILENT_LOOKS and self._process is not None:
+            _log.error("supervisor %d does not answer; it is replaced", self.pid)
+            self._kill(self._process)
+            self._lose("did not answer any more and was replaced")
+            return
+        # A supervisor that has no kernel and hears nothing ends itself, and the checkpoints with it.
+        if self._silent_looks == 1 or (self._has_checkpoints and not self._has_kernels):
+            self._ping()
+        self._plan_look()
+
+    def _plan_look(self) -> None:
+        if self._next_look is not None:
+            self._next_look.cancel()
+        if self._socket is not None:
+            seconds = _LOOK_SECONDS if self._silent_looks < 0 else _ANSWER_SECONDS
+            self._next_look = self._loop.call_later(seconds, self._look)
+
+    def _send(self, message: Mapping[str, Any], fds: Sequence[int] = (), *, answered: bool = True) -> None:
         if self._socket is None:
             return
+        self.continue_if_stopped()
+        if answered and self._silent_looks < 0:
+            self._silent_looks = 0
+            self._plan_look()
         data = msgspec.json.encode(message) + b"\n"
         _ipc.debug("host to supervisor: %s", data)
         ancillary = [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))] if fds else []
@@ -284,6 +360,7 @@ class Zygote:
         if not data:
             self._lose()
             return
+        self._silent_looks = -1
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:
             _ipc.debug("supervisor to host: %s", line)
@@ -293,9 +370,10 @@ class Zygote:
         kind = message["type"]
         if kind == "hello":
             self.pid, self.keeps_orphans = message["pid"], message["subreaper"]
+            self._recorded = RecordedProcess.of(self.pid)
             self._hello.set()
             return
-        watcher = self._kernels.get(message["kernel"])
+        watcher = self._kernels.get(message.get("kernel", ""))
         if watcher is None:
             return
         if kind == "spawned":
@@ -311,8 +389,10 @@ class Zygote:
             del self._kernels[message["kernel"]]
             watcher.on_cleared()
 
-    def _lose(self) -> None:
+    def _lose(self, why: str = "ended") -> None:
         """The supervisor is gone: so are its kernels, and if not, they are made so."""
+        if self._next_look is not None:
+            self._next_look.cancel()
         if self._socket is not None:
             self._loop.remove_reader(self._socket.fileno())
             self._socket.close()
@@ -326,7 +406,7 @@ class Zygote:
         if kernels:
             end_remains(kernels)
         for watcher in kernels.values():
-            watcher.on_exited(ProcessExit(signal=signal.SIGKILL, detail="the supervisor process has ended"))
+            watcher.on_exited(ProcessExit(signal=signal.SIGKILL, cause=_LOST_WITH_SUPERVISOR.format(why)))
             watcher.on_cleared()
 
 
@@ -354,12 +434,3 @@ class _TemplateWatcher:
 
     def on_cleared(self) -> None:
         """Nothing is left to be done."""
-
-
-def open_sleeper() -> Sleeper:
-    """A sleeper without a process yet. Raises `KernelStartError` when the system gives no more descriptors."""
-    try:
-        return Sleeper()
-    except OSError as error:
-        reason = f"Cannot open the socket of a sleeping kernel: {error.strerror or error}"
-        raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error

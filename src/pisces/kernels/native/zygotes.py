@@ -1,5 +1,7 @@
 """The supervisors of one runtime: one for each interpreter, start-up environment and list of modules to preload."""
 
+from collections.abc import Sequence
+
 import anyio
 
 from pisces.kernels.base import LaunchSpec
@@ -36,13 +38,18 @@ class ZygotePool:
             if self._starting.get(key) is lock and not lock.locked():
                 del self._starting[key]
 
+    async def close_idle(self) -> None:
+        """End those that have no kernel: a later start makes another."""
+        await self._stop([key for key, zygote in self._zygotes.items() if zygote.idle])
+
     async def _clear_ended(self) -> None:
         """Collect those that have ended, of which a host that lives for weeks may have many."""
-        ended = {key: zygote for key, zygote in self._zygotes.items() if not zygote.alive}
-        for key in ended:
-            del self._zygotes[key]
+        await self._stop([key for key, zygote in self._zygotes.items() if not zygote.alive])
+
+    async def _stop(self, keys: Sequence[_Key]) -> None:
+        zygotes = [self._zygotes.pop(key) for key in keys]
         with anyio.CancelScope(shield=True):
-            for zygote in ended.values():
+            for zygote in zygotes:
                 await zygote.stop()
 
     async def aclose(self) -> None:

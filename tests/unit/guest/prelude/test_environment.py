@@ -24,8 +24,11 @@ SECRET = (
     "SENTRY_DSN",
     "BASIC_AUTH",
     "PI_KERNEL_COOKIE",
+    "DB_PASS",
+    "AWS_CREDS",
+    "SIGNING_KEYS",
 )
-PLAIN = ("PATH", "HOME", "KEYBOARD", "PWD", "MONKEY", "AUTHOR", "PATIENCE", "COOKIES_FOLDER")
+PLAIN = ("PATH", "HOME", "KEYBOARD", "PWD", "MONKEY", "AUTHOR", "PATIENCE", "COOKIES_FOLDER", "COMPASS", "BYPASS")
 
 
 @pytest.mark.parametrize("name", [*SECRET, *PLAIN])

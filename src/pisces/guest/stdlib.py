@@ -1,0 +1,41 @@
+"""The standard library as it was before any code of the user's ran.
+
+Tests and mocks replace functions of modules, and may leave them replaced: `mock.patch("os.getpid")`, an open fake file
+system, a frozen clock. The kernel itself calls these copies. They are no modules, so that tools which search
+`sys.modules` for what to replace do not find them. What works for a cell, as the helpers do, sees what the cell sees.
+"""
+
+# ruff: noqa: PLC0414  # Without an alias, a type checker takes an import for our own use.
+
+from __future__ import annotations
+
+import builtins
+from importlib import import_module
+from types import SimpleNamespace
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import array as array
+    import faulthandler as faulthandler
+    import fcntl as fcntl
+    import gc as gc
+    import json as json
+    import mmap as mmap
+    import os as os
+    import resource as resource
+    import select as select
+    import signal as signal
+    import socket as socket
+    import termios as termios
+    import threading as threading
+    import time as time
+
+open = builtins.open  # noqa: A001  # The guest imports this name in place of the builtin.
+
+
+def __getattr__(name: str) -> object:
+    """A copy of a module, made when our first module imports it from here: all that a kernel needs, at its start."""
+    if name[:2] == "__":
+        raise AttributeError(name)
+    copy = globals()[name] = SimpleNamespace(**vars(import_module(name)))
+    return copy
