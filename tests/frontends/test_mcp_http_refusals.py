@@ -4,6 +4,8 @@ import asyncio
 import json
 import socket
 from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +17,7 @@ from anyio.abc import SocketStream
 from pisces.mcp.http import requests as http_requests
 from pisces.mcp.http import server as http_server
 from pisces.mcp.http.guard import LARGEST_BODY
-from tests.fakes.drive import PATIENCE
+from tests.fakes.drive import PATIENCE, eventually
 from tests.fakes.mcp_http import TOKEN, Site, exchange, modern_body, modern_cell, serving
 from tests.fakes.runtimes import pool_of, runtime_on
 
@@ -180,16 +182,81 @@ async def test_whoever_takes_none_of_the_answers_is_hung_up_on(
                 await ask_for_ever(client, asks)
 
 
-async def test_connections_are_bounded_and_room_is_found_again(
+# 300 silent connections of another user had everybody answered with 503.
+@pytest.mark.parametrize("begun", ["nothing", "half a head", "no token", "no token, and no body"])
+async def test_connections_without_a_request_that_is_let_in_keep_nobody_out(
+    plain_python: str, tmp_path: Path, begun: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_MOST_SILENT", 2)
+    monkeypatch.setattr(http_server, "_MOST_CONNECTIONS", 2)
+    async with serving(runtime_on(plain_python, tmp_path)) as site, AsyncExitStack() as ending:
+        asks = HEAD + f"Host: 127.0.0.1:{site.port}\r\n".encode()
+        sent = {
+            "nothing": b"",
+            "half a head": HEAD,
+            "no token": asks + b"Content-Length: 0\r\n\r\n",
+            "no token, and no body": asks + b"Content-Length: 10\r\n\r\n",
+        }[begun]
+        client = await ending.enter_async_context(httpx2.AsyncClient(timeout=PATIENCE))
+        ask = partial(
+            client.post, site.url, headers=site.modern_headers("tools/list"), content=modern_body("tools/list")
+        )
+        assert (await ask()).status_code == 200
+        strangers = []
+        for _ in range(6):
+            stream = await ending.enter_async_context(await anyio.connect_tcp("127.0.0.1", site.port))
+            await stream.send(sent)
+            if begun.startswith("no token"):
+                assert (await stream.receive()).startswith(b"HTTP/1.1 401")
+            strangers.append(stream)
+        with anyio.fail_after(PATIENCE):  # The oldest are hung up on.
+            for stream in strangers[:4]:
+                with pytest.raises((anyio.EndOfStream, anyio.BrokenResourceError)):
+                    await stream.receive()
+        assert (await ask()).status_code == 200
+        async with httpx2.AsyncClient(timeout=PATIENCE) as another:
+            headers = site.modern_headers("tools/list")
+            assert (await another.post(site.url, headers=headers, content=modern_body("tools/list"))).status_code == 200
+
+
+async def test_silent_connections_that_come_all_at_once_keep_nobody_out(
     plain_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(http_server, "_MOST_CONNECTIONS", 3)
-    async with serving(runtime_on(plain_python, tmp_path)) as site:
+    monkeypatch.setattr(http_server, "_MOST_SILENT", 2)
+    monkeypatch.setattr(http_server, "_MOST_CONNECTIONS", 2)
+    async with serving(runtime_on(plain_python, tmp_path)) as site, AsyncExitStack() as ending:
+        for _ in range(10):  # The server does not run meanwhile.
+            ending.enter_context(socket.create_connection(("127.0.0.1", site.port)))
+        for _ in range(2):
+            async with httpx2.AsyncClient(timeout=PATIENCE) as http:
+                body = modern_body("tools/list")
+                response = await http.post(site.url, headers=site.modern_headers("tools/list"), content=body)
+            assert response.status_code == 200
+
+
+async def test_requests_are_bounded_and_room_is_found_again(
+    plain_python: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(http_server, "_MOST_SILENT", 2)
+    monkeypatch.setattr(http_server, "_MOST_CONNECTIONS", 1)
+    gate = tmp_path / "gate"
+    wait = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)"
+    runtime = runtime_on(plain_python, tmp_path)
+    async with serving(runtime) as site:
         asks = f"GET /mcp HTTP/1.1\r\nHost: 127.0.0.1:{site.port}\r\n\r\n".encode()
-        idle = [await anyio.connect_tcp("127.0.0.1", site.port) for _ in range(3)]
-        assert (await exchange(site.port, asks)).startswith(b"HTTP/1.1 503")
-        for stream in idle:
-            await stream.aclose()
-        with anyio.fail_after(20):
+
+        async def run(name: str) -> None:
+            async with httpx2.AsyncClient(timeout=PATIENCE) as http:
+                headers = site.modern_headers("tools/call", "python")
+                response = await http.post(site.url, headers=headers, content=modern_cell(wait, session=name))
+            assert response.status_code == 200
+
+        async with anyio.create_task_group() as group:
+            for name in ("one", "two"):
+                group.start_soon(run, name)
+            await eventually(lambda: sum(session.busy for session in pool_of(runtime).sessions) == 2)
+            assert (await exchange(site.port, asks)).startswith(b"HTTP/1.1 503")
+            gate.touch()
+        with anyio.fail_after(PATIENCE):
             while not (await exchange(site.port, asks)).startswith(b"HTTP/1.1 401"):
                 pass

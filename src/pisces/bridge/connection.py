@@ -1,6 +1,7 @@
 """One connection to the bridge: requests by HTTP/1.1, one after the other, each answered before the next is read."""
 
 import logging
+from collections.abc import Awaitable, Callable
 from typing import Final
 
 import anyio
@@ -38,8 +39,11 @@ class _Refused(Exception):
 class Connection:
     """Serves whoever has connected, until they hang up or do what cannot be understood."""
 
-    def __init__(self, stream: SocketStream, desk: Desk) -> None:
+    def __init__(self, stream: SocketStream, desk: Desk, admitted: Callable[[], Awaitable[None]]) -> None:
+        """`admitted` is called once, when the first request has shown a token; it may wait."""
         self._stream = stream
+        self._admitted = admitted
+        self._is_admitted = False
         self._desk = desk
         self._http = h11.Connection(h11.SERVER)
         self._wants_head_only = False
@@ -70,6 +74,9 @@ class Connection:
             caller = self._desk.caller(head)
             if isinstance(caller, Reply):
                 raise _Refused(caller)
+            if not self._is_admitted:
+                self._is_admitted = True
+                await self._admitted()
             reply = await self._answer(head, caller, await self._body())
         except h11.RemoteProtocolError as error:
             await self._send_last(Reply.refusal(error.error_status_hint, f"This is no request: {error}"))

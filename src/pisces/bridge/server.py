@@ -2,6 +2,8 @@
 
 import logging
 import socket
+from collections import deque
+from contextlib import AsyncExitStack
 from typing import Final
 from urllib.parse import urlsplit
 
@@ -14,7 +16,9 @@ from pisces.bridge.lease import Caller, Callers
 _LOOPBACK: Final = "127.0.0.1"
 _BACKLOG: Final = 1024
 _CONNECTIONS: Final = 512
-"""So many are served at once; others wait to be let in."""
+"""How many callers are served at once; others wait."""
+_SILENT: Final = 512
+"""Further connections, without a token so far. Any user can connect, so the oldest is cut when there are more."""
 _PAUSE: Final = 0.1
 """After a connection could not be taken, which is when this process has no descriptor left."""
 
@@ -32,6 +36,8 @@ class Bridge:
         self._callers = Callers()
         self._desk = Desk(self._callers)
         self._listening: socket.socket | None = None
+        self._silent: deque[anyio.CancelScope] = deque()
+        """The connections that have not shown a token yet, the oldest first."""
 
     def admit(self) -> Caller:
         """A session that may call tools, until it is dismissed."""
@@ -82,11 +88,11 @@ class Bridge:
         with listening:
             async with await SocketListener.from_socket(listening) as listener, anyio.create_task_group() as serving:
                 while True:
-                    await room.acquire()
+                    async with room:
+                        pass  # There is room for one more caller.
                     try:
                         stream = await listener.accept()
                     except OSError as error:
-                        room.release()
                         _log.warning("a connection to the tool bridge could not be taken: %s", error)
                         await anyio.sleep(_PAUSE)
                     else:
@@ -95,11 +101,24 @@ class Bridge:
     async def _serve(self, stream: SocketStream, room: anyio.Semaphore) -> None:
         from pisces.bridge.connection import Connection  # With what reads HTTP, which few runs need.
 
-        try:
-            async with stream:
-                await Connection(stream, self._desk).serve()
-        finally:
-            room.release()
+        async def admitted() -> None:
+            self._forget(scope)
+            await stack.enter_async_context(room)
+
+        async with AsyncExitStack() as stack:
+            scope = stack.enter_context(anyio.CancelScope())
+            await stack.enter_async_context(stream)
+            self._silent.append(scope)
+            if len(self._silent) > _SILENT:
+                self._silent.popleft().cancel()
+            try:
+                await Connection(stream, self._desk, admitted).serve()
+            finally:
+                self._forget(scope)
+
+    def _forget(self, silent: anyio.CancelScope) -> None:
+        if silent in self._silent:  # It is not when it has shown a token, or was cut.
+            self._silent.remove(silent)
 
 
 def _listening_on(port: int) -> socket.socket:

@@ -2,15 +2,17 @@
 
 import json
 import logging
+import math
 import os
 import resource
 import socket
+from contextlib import AsyncExitStack
 
 import anyio
 import pytest
 from anyio.abc import SocketStream
 
-from pisces.bridge import connection
+from pisces.bridge import connection, server
 from pisces.bridge.server import Bridge
 from tests.fakes.bridges import Client, bridged, free_port, http
 from tests.fakes.drive import PATIENCE, eventually
@@ -365,3 +367,38 @@ async def test_connections_are_taken_again_when_there_are_descriptors_again(capl
         client = Client(await SocketStream.from_socket(raw))
         async with client.stream:
             assert await client.answer() == (200, {"ok": True, "value": {"x": 1}})
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["silent", "refused"])
+async def test_connections_without_a_token_keep_no_cell_out(refused: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(connection, "_FIRST_SECONDS", math.inf)
+    monkeypatch.setattr(connection, "_LINGER_SECONDS", math.inf)
+    monkeypatch.setattr(server, "_CONNECTIONS", 4)
+    monkeypatch.setattr(server, "_SILENT", 4)
+    async with bridged() as there, AsyncExitStack() as ending:
+        there.open()
+        strangers = []
+        for _ in range(10):
+            stranger = await there.connect()
+            await ending.enter_async_context(stranger.stream)
+            strangers.append(stranger)
+            if refused:
+                await stranger.stream.send(there.request(authorization=None))
+        with anyio.fail_after(PATIENCE):
+            assert await there.call() == {"ok": True, "value": {"x": 1}}
+            for stranger in strangers[:6]:
+                while not await stranger.is_closed():
+                    pass
+
+
+async def test_so_many_callers_are_served_at_once_and_the_others_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(server, "_CONNECTIONS", 2)
+    async with bridged() as there, anyio.create_task_group() as group:
+        there.open()
+        for _ in range(5):
+            group.start_soon(there.call, "wait")
+        await eventually(lambda: there.tools.under_way == 2)
+        await anyio.wait_all_tasks_blocked()
+        assert there.tools.most_at_once == 2
+        there.tools.let_go.set()
+    assert there.tools.called == ["wait"] * 5

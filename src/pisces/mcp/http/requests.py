@@ -18,6 +18,8 @@ Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Scope, Receive, Send], Awaitable[None]]
 
+LET_IN: Final = "pisces.let_in"
+"""In the scope of a request that shows the token."""
 HUNG_UP: Final = "pisces.hung_up"
 """In the scope of a request: the event that is set when its client hangs up."""
 
@@ -49,6 +51,7 @@ class Requests:
         if (refusal := self._guard.refusal(head)) is not None:
             await _refuse(send, refusal)
             return
+        scope[LET_IN] = True
         if self._closed:
             await _refuse(send, STOPPING)
             return

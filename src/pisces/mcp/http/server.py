@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import itertools
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any, Final
@@ -13,7 +14,7 @@ from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from pisces.mcp.http.endpoint import Listening
 from pisces.mcp.http.guard import LARGEST_BODY, Guard, Head
-from pisces.mcp.http.requests import Requests
+from pisces.mcp.http.requests import LET_IN, Requests
 from pisces.mcp.options import ServerOptions
 from pisces.mcp.peer import SESSION_HEADER, owner_of_connection
 from pisces.mcp.server import make_server
@@ -24,6 +25,11 @@ _HEAD_SECONDS: Final = 10.0
 _TAKE_SECONDS: Final = 65.0
 """For a client to take what it is sent, with the token or without: a little more than a call waits for that."""
 _MOST_CONNECTIONS: Final = 256
+"""Of clients with the token: beyond that, requests are answered with 503."""
+_MOST_SILENT: Final = 256
+"""Further connections, without the token so far. Any user can connect, so the oldest is cut when there are more."""
+_BACKLOG: Final = 128
+"""Connections that are taken in one go, before any is read: few enough for each to be read before it is the oldest."""
 _MOST_SESSIONS: Final = 1000
 _LEAST_IDLE: Final = 2 * 3600.0
 """Seconds that the SDK remembers a client which says nothing. Longer than we keep its sessions: it then hears that
@@ -31,6 +37,9 @@ they were ended, and why, where a client that begins anew would hear nothing."""
 _LONGER: Final = 3600.0
 _KEPT_SECONDS: Final = 30
 _END_SECONDS: Final = 1
+
+_numbers = itertools.count()
+"""In which order connections came."""
 
 
 async def serve(runtime: Runtime, options: ServerOptions, listening: Listening, ready: Callable[[], object]) -> None:
@@ -79,7 +88,8 @@ def _config(requests: Requests) -> uvicorn.Config:
         access_log=False,
         proxy_headers=False,
         server_header=False,
-        limit_concurrency=_MOST_CONNECTIONS,
+        limit_concurrency=_MOST_CONNECTIONS + _MOST_SILENT,
+        backlog=_BACKLOG,
         timeout_keep_alive=_KEPT_SECONDS,
         timeout_graceful_shutdown=_END_SECONDS,
     )
@@ -106,14 +116,27 @@ class _Protocol(H11Protocol):
 
     _deadline: asyncio.TimerHandle | None = None
     _patience: asyncio.TimerHandle | None = None
+    _number = 0
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # as uvicorn has it
         super().connection_made(transport)
         transport.set_write_buffer_limits(high=0)  # So that we hear of anything that is not taken.
-        if len(self.connections) > 2 * _MOST_CONNECTIONS:  # Those between are answered that there are too many.
-            transport.abort()
-        else:
-            self._watch()
+        self._number = next(_numbers)
+        self._watch()
+        if len(self.connections) > _MOST_SILENT:
+            self._make_room()
+
+    def _make_room(self) -> None:
+        """Cut the oldest connection that has not shown the token, if there are too many of those."""
+        known = [each for each in self.connections if isinstance(each, _Protocol) and each._is_silent]
+        silent = [each for each in known if not each.transport.is_closing()]  # One that is cut stays listed a moment.
+        if len(silent) > _MOST_SILENT:
+            min(silent, key=lambda each: each._number).transport.abort()
+
+    @property
+    def _is_silent(self) -> bool:
+        """Whether it has sent no head yet, or its last request was refused."""
+        return self.cycle is None or (self.cycle.response_started and LET_IN not in self.cycle.scope)
 
     def data_received(self, data: bytes) -> None:
         super().data_received(data)
