@@ -37,7 +37,7 @@ from pisces.tools.base import DEFAULT_SESSION, CallContext, Services, Tool, erro
 from pisces.tools.bash_commands import Commands
 from pisces.tools.offer import Offer, make_offer
 from pisces.tools.preflight import warm_up
-from pisces.tools.registry import BUILT_IN, make_tools, why_missing
+from pisces.tools.registry import BUILT_IN, make_tools, no_such_tool
 from pisces.tools.session_lookup import find_session
 
 _AUTO_KERNELS: dict[KernelKind, int] = {"native": 32, "jupyter": 4}
@@ -84,7 +84,11 @@ class Runtime:
         self.environ = dict(os.environ if environ is None else environ)
         self.loaded: LoadedSettings = load_settings(self.cwd, self.environ, settings)
         self.paths = Paths.locate(self.environ)
-        self.artifacts = ArtifactStore(self.paths.artifacts)
+        self.artifacts = ArtifactStore(
+            self.paths.artifacts,
+            limit=self.settings.output.artifact_limit_mb << 20,
+            folder_limit=self.settings.output.folder_limit_mb << 20,
+        )
         self.records = KernelRecords(self.paths.kernels)
         self.interpreters = InterpreterLookup(self.cwd, self.environ, self.loaded, self.paths)
         self._given_backend = backend
@@ -368,9 +372,7 @@ class Runtime:
         self._entered()
         tool = self._tools.get(name)
         if tool is None:
-            why = why_missing(name, self.settings)
-            because = f" here: {why}" if why else ""
-            raise InvalidCall(f"There is no tool {name!r}{because}. Tools: {', '.join(self._tools)}")
+            raise no_such_tool(name, self._tools, self.settings)
         return tool
 
 

@@ -19,7 +19,8 @@ async def with_nbclient(source: Path, target: Path) -> None:
 
     notebook = nbformat.read(source, as_version=4)  # type: ignore[no-untyped-call]  # it has no types
     resources = {"metadata": {"path": str(source.parent)}}
-    client = NotebookClient(notebook, kernel_name="python3", resources=resources)
+    # By default nbclient gives up output that comes more than 4 s late, as on a busy machine.
+    client = NotebookClient(notebook, kernel_name="python3", resources=resources, iopub_timeout=60)
     try:
         await client.async_execute()
     finally:

@@ -124,6 +124,7 @@ def surroundings(folder: Path) -> dict[str, str]:
     folders = {name: folder / name.lower() for name in ("JUPYTER_CONFIG_DIR", "JUPYTER_DATA_DIR", "IPYTHONDIR")}
     # Connection files: the folder is named by a user's other servers too.
     folders["JUPYTER_RUNTIME_DIR"] = folder / "runtime"
+    folders["TMPDIR"] = folder / "tmp"  # Kernels that a test kills leave their temporary folders.
     for path in folders.values():
         path.mkdir(exist_ok=True)
     cookie = {COOKIE: os.environ[COOKIE]} if COOKIE in os.environ else {}

@@ -98,7 +98,7 @@ def test_a_notebook_stays_whole_when_the_disk_is_full_and_the_reply_says_so(
     assert edited.startswith(f"Error: {tmp_path / 'a.ipynb'} could not be written: {why}\n")
     assert inserted == edited
     assert "x" * 1000 in run
-    assert f"The outputs could not be written to {tmp_path / 'a.ipynb'}: " in run
+    assert f"The outputs of cell 0 could not be written to {tmp_path / 'a.ipynb'}: " in run
     assert why in run
     assert (found["again"], found["printed"]) == (False, "x" * 1000 + "\n")
 

@@ -154,7 +154,9 @@ async def test_a_timeout_while_the_rc_file_hangs_ends_that_too(plain_python: str
 
 async def test_what_a_command_left_is_named_when_it_is_gone_with_its_kernel(plain_python: str, tmp_path: Path) -> None:
     async with runtime_on(plain_python, tmp_path, checkpoint="always") as runtime:
-        left = await runtime.python(code="r = run('sleep 300 > /dev/null 2>&1 & echo pids $!')")
+        # Until it is `sleep`, it is a copy of bash, and by that name it would be kept.
+        started = "sleep 300 > /dev/null 2>&1 & until grep -q sleep /proc/$!/comm; do :; done; echo pids $!"
+        left = await runtime.python(code=f"r = run({started!r})")
         (pid,) = pids_in(left.text)
         crashed = await runtime.python(code="import os; os.kill(os.getpid(), 9)")
         assert alive([pid]) == []

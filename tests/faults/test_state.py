@@ -16,6 +16,7 @@ from tests.contract import cells
 from tests.fakes.drive import eventually
 from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
 from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
+from tests.integration.native.keeping import THE_KERNELS_OS
 
 PID = "__import__('os').getpid()"
 
@@ -139,7 +140,8 @@ async def test_going_to_the_newest_checkpoint_right_after_a_cell_finds_it(runtim
 
 
 async def test_a_fork_that_fails_is_told_and_the_way_back_stays(runtime: Runtime) -> None:
-    await call(runtime, "import os\nfork, x = os.fork, 1\ndef refuse(): raise BlockingIOError(11, 'no more processes')")
+    refuse = "def refuse(): raise BlockingIOError(11, 'no more processes')"
+    await call(runtime, f"{THE_KERNELS_OS}\nfork, x = os.fork, 1\n{refuse}")
     await call(runtime, "os.fork = refuse; x = 2")
     told = await call(runtime, "os.fork = fork; x = 3")
     assert "no more processes" in told.text

@@ -43,7 +43,8 @@ class Command:
     def start(self, *arguments: str, **options: Any) -> "subprocess.Popen[bytes]":
         """Start it and leave it running, with pipes for its output; the test waits for its end."""
         settings = {"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options}
-        return subprocess.Popen(self._command(arguments), env=self._environment({}), **settings)
+        # Unbuffered: what `readline` had read ahead into a buffer would be missing from `communicate`.
+        return subprocess.Popen(self._command(arguments), env=self._environment({}), bufsize=0, **settings)
 
     def at_terminal(
         self, *arguments: str, variables: Mapping[str, str] | None = None, columns: int = 80, rows: int = 24

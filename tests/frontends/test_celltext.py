@@ -47,6 +47,12 @@ def test_an_apostrophe_in_a_comment_or_a_command_opens_no_text() -> None:
     assert titles_and_code(source) == [("", "# it's\n!echo it's\n"), ("Next", "b\n")]
 
 
+# The time grew with the square of their number: this took hours.
+def test_a_line_of_many_quotes_behind_backslashes_is_read_at_once() -> None:
+    source = "!echo " + '\\"' * 1_000_000 + "\n# %% Next\nb\n"
+    assert [title for title, _ in titles_and_code(source)] == ["", "Next"]
+
+
 @pytest.mark.parametrize("kind", ["[markdown]", "[md]", "[raw]", "About [markdown]"])
 def test_cells_of_words_are_left_out(kind: str) -> None:
     assert titles_and_code(f"# %% {kind}\n# words\n# %%\nb\n") == [("", "b\n")]

@@ -69,7 +69,8 @@ def test_the_status_stands_below_output_and_goes_when_the_cell_ends(
         shown = times(terminal.lines)
         assert shown[1:3] == ["said", "half whole"]
         assert shown[3].startswith("✓ [1/2] print('said'")
-        assert shown[4:] == ["[2/2] 2", "2", "✓ [2/2] 2 · TIME"]
+        announced = ["· This is a new session 's'."] if where else []
+        assert shown[4:] == ["[2/2] 2", "2", "✓ [2/2] 2 · TIME", *announced]
     finally:
         pisces("host", "stop", "--force")
 

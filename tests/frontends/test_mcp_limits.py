@@ -146,5 +146,7 @@ async def test_every_result_fits_the_schema_that_was_listed(plain_python: str, t
             jsonschema.validate(data, schemas[tool])
             assert data["text"] == text_of(result)
             assert result.is_error == (data["outcome"] != "ok"), (tool, params, data)
+            if params.get("code") == "1/0":
+                assert data["error"]["traceback"][-1] == "ZeroDivisionError: division by zero"
             outcomes.add(data["outcome"])
     assert outcomes == {"ok", "error", "refused"}

@@ -103,7 +103,7 @@ def test_the_tools_are_those_that_were_asked_for_as_far_as_the_settings_allow_th
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        ((), "Error: The settings allow none of the tools python, notebook, session\n"),
+        (("--tools", "python,session"), "Error: The settings allow none of the tools python, session\n"),
         (("--tools", "nope"), "Error: There is no tool 'nope'. Tools: python, notebook, session, bash, "),
         (("--cwd", "/nowhere"), "Error: Working directory does not exist or is not a directory: /nowhere\n"),
     ],
@@ -118,18 +118,39 @@ def test_a_server_that_cannot_be_says_why_in_one_sentence_and_exits_with_2(
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.parametrize("arguments", [(), ("--tools", "+eval"), ("--tools", "all")], ids=["usual", "plus", "all"])
+async def test_without_python_bash_and_the_file_tools_are_served(
+    plain_python: str, tmp_path: Path, arguments: tuple[str, ...]
+) -> None:
+    variables = {"PI_PY": "0"}
+    async with pisces_mcp(plain_python, "--cwd", str(tmp_path), *arguments, variables=variables) as client:
+        assert [tool.name for tool in (await client.list_tools()).tools] == ["bash", "read", "write", "edit"]
+        await call(client, "write", path="a.txt", content="one\n")
+        said = await call(client, "bash", command="cat a.txt")
+        refused = await python(client, "1")
+    assert text_of(said) == "one"
+    assert refused.is_error
+    assert text_of(refused) == (
+        "Error: There is no tool 'python' here: `python.toolMode` is `bash-only`. Tools: bash, read, write, edit"
+    )
+
+
 def test_a_python_that_cannot_be_had_is_told_with_the_call_and_used_once_it_is_there(
     plain_python: str, tmp_path: Path
 ) -> None:
     missing = tmp_path / "python"
-    with wired(Command(str(missing)), era="modern") as wire:
+    with wired(Command(str(missing)), "--tools", "+bash,+read", era="modern") as wire:
+        before = wire.result(wire.request("tools/list"))
         refused = wire.run("1 + 1")
         os.symlink(plain_python, missing)
         mended = wire.run("1 + 1")
+        assert wire.result(wire.request("tools/list")) == before
         wire.hang_up()
         assert wire.wait() == 0
     assert refused["isError"]
-    assert refused["content"][0]["text"].startswith(f"Error: The interpreter of `python.interpreter` ({missing}) does")
+    text = refused["content"][0]["text"]
+    assert text.startswith(f"Error: The interpreter of `python.interpreter` ({missing}) does")
+    assert text.endswith("\nTools that need no kernel: notebook (to read and edit), bash, read.")
     assert (mended["isError"], mended["content"][0]["text"]) == (False, "2")
 
 
@@ -180,3 +201,31 @@ async def test_models_are_told_of_no_tool_that_they_do_not_have(plain_python: st
     assert "`python`" in said["python"]
     assert "`session`" not in said["python"]
     assert not said["read"]
+
+
+@pytest.mark.parametrize("mode", [LEGACY, MODERN])
+async def test_two_agents_of_one_client_are_told_that_they_share_a_session(plain_python: str, mode: str) -> None:
+    async with pisces_mcp(plain_python, mode=mode) as client:
+
+        async def cell(agent: str) -> str:
+            meta: Any = {"threadId": agent}
+            return text_of(await client.call_tool("python", {"code": "6 * 7"}, meta=meta))
+
+        said = [await cell(agent) for agent in ("parent", "parent", "child", "parent", "child")]
+    told = [text.startswith("Another agent uses session 'default' too") for text in said]
+    assert told == [False, False, True, True, False]
+
+
+async def test_the_first_result_of_a_mistyped_session_names_the_one_that_was_meant(plain_python: str) -> None:
+    async with pisces_mcp(plain_python) as client:
+        first = await python(client, "x = 1")
+        await python(client, "x = 1", session="train")
+        mistyped = await python(client, "x", session="trian")
+        failed = await call(client, "session", action="branch", session="trian", to="train")
+        elsewhere = await call(client, "session", action="branch", session="trainn", to="new")
+        listed = text_of(await call(client, "session", action="list"))
+    assert text_of(first) == "(no output)"
+    assert text_of(mistyped).startswith("This is a new session 'trian'. Existing sessions: 'train', 'default'.\n")
+    assert failed.is_error
+    assert "There is no session 'trainn'. Sessions: train, trian, default" in text_of(elsewhere)
+    assert [line.partition(":")[0] for line in listed.splitlines()] == ["default", "train", "trian"]

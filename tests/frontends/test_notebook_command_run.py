@@ -150,7 +150,7 @@ def test_a_session_goes_on_where_the_notebook_left_off(with_host: Command, noteb
     pisces = with_host
     first = pisces("notebook", "run", "a.ipynb", "1-2", "--session", "s", cwd=notebook.parent)
     assert first.stdout == "[1/2] cell 1\n[2/2] cell 2\nx is 40\n"
-    assert first.stderr == f"Ran 2 cells; the outputs are in {notebook}.\n"
+    assert first.stderr == f"This is a new session 's'.\nRan 2 cells; the outputs are in {notebook}.\n"
     assert pisces("run", "--session", "s", "-c", "x += 1; x").stdout == "41\n"
     then = pisces("notebook", "run", "a.ipynb", "3", "--session", "s", cwd=notebook.parent)
     assert (then.stdout, then.returncode) == ("43\n", 0)
@@ -159,6 +159,13 @@ def test_a_session_goes_on_where_the_notebook_left_off(with_host: Command, noteb
     assert fresh.returncode == 1
     assert "NameError" in fresh.stdout
     assert outputs_in(notebook, 3)[0]["ename"] == "NameError"
+    assert "Ran in session 's-clean', with a fresh kernel; session 's' is as it was." in fresh.stderr
+    assert pisces("run", "--session", "s", "-c", "x").stdout == "41\n"
+    elsewhere = notebook.parent / "elsewhere"
+    elsewhere.mkdir()
+    there = pisces("run", "--session", "s-clean", "-c", "1", cwd=elsewhere)
+    assert "The session was made in" in there.stderr, "it is found from another folder as any other session is"
+    assert pisces("session", "list").stdout.count("s-clean") == 1
 
 
 def test_a_session_runs_notebooks_whatever_it_was_made_for(with_host: Command, notebook: Path) -> None:

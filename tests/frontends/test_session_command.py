@@ -27,7 +27,7 @@ def pisces(plain_python: str) -> Iterator[Command]:
 @contextmanager
 def begun(pisces: Command, code: str = WAITS) -> Iterator["subprocess.Popen[bytes]"]:
     """A command in session `s` with a cell that has begun to run."""
-    process = pisces.start("run", "--session", "s", "--timeout", "300", "-c", code, bufsize=0)
+    process = pisces.start("run", "--session", "s", "--timeout", "300", "-c", code)
     try:
         assert process.stdout is not None
         assert process.stdout.readline() == b"begun\n"
@@ -126,6 +126,7 @@ def test_failure_timeout_and_wrong_use_have_the_exit_codes_of_every_run(pisces: 
 
 
 def test_the_result_as_json_is_that_of_the_tool(pisces: Command) -> None:
+    run(pisces, "pass")
     result = json.loads(run(pisces, "6 * 7", "--json").stdout)
     assert result["content"][0]["text"] == "42"
     assert result["details"]["session"] == "s"
@@ -133,7 +134,15 @@ def test_the_result_as_json_is_that_of_the_tool(pisces: Command) -> None:
 
 
 def test_a_whole_result_is_shown_at_its_end(pisces: Command) -> None:
+    run(pisces, "pass")
     assert run(pisces, "print('a'); 2", "--no-stream").stdout == "a\n2\n"
+
+
+def test_a_mistyped_name_of_a_session_is_noticed(pisces: Command) -> None:
+    first, mistyped, again = (run(pisces, "6 * 7", session=name) for name in ("train", "trian", "trian"))
+    assert (first.stdout, first.stderr) == ("42\n", "This is a new session 'train'.\n")
+    assert mistyped.stderr == "This is a new session 'trian'. Existing sessions: 'train'.\n"
+    assert again.stderr == ""
 
 
 def test_a_session_is_found_from_another_folder_which_is_told_once(pisces: Command, tmp_path: Path) -> None:

@@ -132,7 +132,7 @@ async def test_sessions_run_side_by_side_and_results_keep_the_order_of_the_calls
     makes = use("python", 2, code="open('there', 'wb').close(); 'made'", session="b")
     results = await dispatched(Dispatcher(runtime), {"type": "text", "text": "Let me see."}, waits, makes)
     assert [result["tool_use_id"] for result in results] == ["toolu_1", "toolu_2"]
-    assert [text(result).splitlines()[0] for result in results] == ["'waited'", "'made'"]
+    assert ["'waited'" in text(results[0]), "'made'" in text(results[1])] == [True, True]
 
 
 async def test_calls_in_one_session_keep_their_order_whether_it_is_named_or_not(runtime: Runtime) -> None:
@@ -184,7 +184,7 @@ async def test_cancelling_stops_the_cells_and_keeps_the_state(runtime: Runtime) 
         await eventually(lambda: (runtime.cwd / "a").exists() and (runtime.cwd / "b").exists())
         group.cancel_scope.cancel()
     results = await dispatched(tools, *(use("python", code="x", session=session) for session in ("a", "b")))
-    assert [text(result).splitlines()[0] for result in results] == ["7", "7"]
+    assert ["7" in text(result).splitlines() for result in results] == [True, True]
 
 
 @pytest.mark.parametrize(
@@ -235,3 +235,22 @@ async def test_the_sdks_take_what_they_are_given(runtime: Runtime) -> None:
     )
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines() == [f"{kind} {count}" for kind in described for count in (3, 4)]
+
+
+@pytest.mark.parametrize("tool", ["python", "eval", "notebook"])
+async def test_without_a_python_the_refusal_names_the_tools_that_work(tmp_path: Path, tool: str) -> None:
+    (tmp_path / "n.ipynb").write_text(
+        '{"cells": [{"cell_type": "code", "source": "1", "metadata": {}, "outputs": [], "execution_count": null}],'
+        ' "metadata": {}, "nbformat": 4, "nbformat_minor": 4}',
+        encoding="utf-8",
+    )
+    given: dict[str, dict[str, Any]] = {
+        "python": {"code": "1"},
+        "eval": {"cells": [{"language": "py", "code": "1"}]},
+        "notebook": {"action": "run_all", "notebook_path": "n.ipynb"},
+    }
+    async with runtime_on(str(tmp_path / "no-python"), tmp_path) as runtime:
+        (result,) = await dispatched(Dispatcher(runtime, (tool, "bash")), use(tool, **given[tool]))
+    assert result["is_error"]
+    named = "notebook (to read and edit), bash" if tool == "notebook" else "bash"
+    assert text(result).endswith(f"\nTools that need no kernel: {named}.")

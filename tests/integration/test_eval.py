@@ -76,7 +76,7 @@ async def test_commands_fail_with_their_exit_codes_and_a_reset_empties_one_langu
     assert coded.text == "Command exited with code 7"
     assert outputs(after) == ["2", "--", "1"]
     assert [kernel.generation for kernel in kernels_of(after)] == [1, 2, 1]
-    assert details(after).notices == []
+    assert [notice.split(".")[0] for notice in details(after).notices] == ["bash: The reset dropped the state"]
 
 
 async def test_a_cell_that_runs_out_of_its_time_is_interrupted_and_its_language_goes_on(
@@ -232,3 +232,17 @@ async def test_on_an_external_gateway_every_language_runs_there(
     ]
     assert "typescript (kernelspec deno)" in missing.text
     assert missing.details is None
+
+
+async def test_a_failed_cell_has_its_exception_as_data_on_kernels_of_jupyter_too(
+    jupyter_python: str, tmp_path: Path
+) -> None:
+    async with runtime_on(jupyter_python, tmp_path, backend="zmq") as runtime:
+        failed = await evaluate(runtime, [("py", "x = 1"), ("py", "raise OSError(2, 'gone')")])
+        command = details(await evaluate(runtime, [("bash", "false")]))
+    error = details(failed).error
+    assert error is not None
+    assert (error.cell, error.ename, error.evalue) == (1, "FileNotFoundError", "[Errno 2] gone")
+    assert error.traceback[-1] == "FileNotFoundError: [Errno 2] gone"
+    assert all("\n" not in line and "\x1b" not in line for line in error.traceback)
+    assert (command.outcome, command.error) == ("error", None)

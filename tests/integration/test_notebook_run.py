@@ -1,8 +1,10 @@
 """Cells of notebooks in real kernels: what they say is in the file, as Jupyter would have written it."""
 
 from collections.abc import AsyncIterator
+from functools import partial
 from pathlib import Path
 
+import anyio
 import pytest
 
 from pisces.model.results import ImageBlock
@@ -20,7 +22,7 @@ from tests.fakes.notebooks import (
     text_in,
     written,
 )
-from tests.fakes.runtimes import call, runtime_on
+from tests.fakes.runtimes import call, kernel_of, runtime_on
 
 INTERPRETERS = pytest.mark.parametrize("interpreter", ["plain_python", "ipython_python"])
 
@@ -78,6 +80,46 @@ async def test_the_state_is_that_of_the_python_tool(runtime: Runtime, tmp_path: 
     assert (await call(runtime, "from_notebook")).text == "42"
 
 
+@INTERPRETERS
+async def test_variables_of_the_session_that_a_run_overwrites_are_named_and_not_those_of_the_notebook(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
+    cells = [code("mine = [2]; fresh = 1"), code("fresh = 2; mine.append(3)"), code("globals().pop('other', None)")]
+    file, twin = written(tmp_path / "a.ipynb", *cells), written(tmp_path / "b.ipynb", cells[0])
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        await call(runtime, "import os; mine = [1]; other = 2; kept = 3")
+        first = await ask(runtime, "run_all", file)
+        again = await ask(runtime, "run_all", file)
+        await call(runtime, "mine = 'of the session again'")
+        third = await ask(runtime, "run_all", file)
+        of_the_twin = await ask(runtime, "run_all", twin)
+        scratch = await ask(runtime, "run_all", file, restart=True)
+    results = (first, again, third, of_the_twin, scratch)
+    named = [run_details(result).overwritten for result in results]
+    assert named == [["mine", "other"], [], ["mine"], ["fresh", "mine"], []]
+    assert "Changed or deleted variables that session 'default' had before: mine, other." in first.text
+    assert ["Changed or deleted" in result.text for result in results] == [True, False, True, True, False]
+
+
+async def test_of_many_variables_that_a_run_overwrites_the_first_are_named_and_the_others_counted(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "a.ipynb", code("\n".join(f"v{n:02} = 'notebook'; w{n} = 0" for n in range(30))))
+    await call(runtime, "\n".join(f"v{n:02} = 'session'" for n in range(30)))
+    result = await ask(runtime, "run_all", file)
+    assert f"had before: {', '.join(f'v{n:02}' for n in range(20))} and 10 more." in result.text
+    assert len(run_details(result).overwritten) == 30
+
+
+async def test_what_a_crash_has_restored_is_not_named(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("mine = 2"), code("import os; os.kill(os.getpid(), 9)"))
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "mine = 1")
+        result = await ask(runtime, "run_all", file)
+        value = (await call(runtime, "mine")).text
+    assert (value, run_details(result).overwritten) in [("1", []), ("2", ["mine"])]
+
+
 async def test_named_sessions_have_states_of_their_own(plain_python: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("'mine' in globals()"))
     async with runtime_on(plain_python, tmp_path) as runtime:
@@ -99,6 +141,64 @@ async def test_a_restart_begins_with_nothing_and_counts_from_one(
     assert cells_in(file)[1]["execution_count"] == 1
 
 
+@INTERPRETERS
+async def test_a_restart_runs_in_a_clean_session_and_leaves_the_callers_alone(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
+    """The caller keeps kernel, variables and checkpoints; and no session is reset that no such run made."""
+    file = written(tmp_path / "a.ipynb", code("seen = sorted(set(globals()) & {'mine', 'left'})\nseen"))
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        mine = await call(runtime, "import os; mine = 1; os.getpid()")
+        first = await ask(runtime, "run_all", file, restart=True)
+        assert (await call(runtime, "seen", session="default-clean")).text == "[]"
+        await call(runtime, "left = 1", session="default-clean")
+        second = await ask(runtime, "run_all", file, restart=True)
+        assert outputs_in(file, 0)[0]["data"] == {"text/plain": ["[]"]}
+        after = await call(runtime, "assert mine == 1; os.getpid()")
+        undone = await runtime.session("undo")
+        assert (await call(runtime, "mine")).text == "1"
+        owners_clean = await call(runtime, "left = 'of the user'", session="own-clean")
+        third = await ask(runtime, "run_all", file, restart=True, session="own")
+        assert (await call(runtime, "left", session="own-clean")).text == "'of the user'"
+    assert (mine.text, kernel_of(mine).generation) == (after.text, kernel_of(after).generation)
+    assert not undone.is_error
+    assert run_details(first).session == run_details(second).session == "default-clean"
+    left_alone = "Ran in session 'default-clean', with a fresh kernel; session 'default' is as it was."
+    assert first.text.endswith(left_alone)
+    dropped = "What 'default-clean' held before was dropped; undo there with steps: 2 takes that back."
+    assert second.text.endswith(f"{left_alone} {dropped}")
+    assert not owners_clean.is_error
+    assert run_details(third).session == "own-clean-2"
+
+
+async def test_restarts_that_come_at_once_each_begin_with_nothing(plain_python: str, tmp_path: Path) -> None:
+    """One that comes while another one's kernel is being made has a kernel of its own, unlike a reset."""
+    source = "known = 'left' in globals()\nleft = 1\nknown"
+    files = [written(tmp_path / f"{name}.ipynb", code(source)) for name in "abc"]
+    async with runtime_on(plain_python, tmp_path) as runtime, anyio.create_task_group() as group:
+        for file in files:
+            group.start_soon(partial(ask, runtime, "run_all", file, restart=True))
+    assert [outputs_in(file, 0)[0]["data"]["text/plain"] for file in files] == [["False"]] * 3
+
+
+async def test_a_restart_says_nothing_of_a_session_that_there_is_not(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("1"))
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        result = await ask(runtime, "run_all", file, restart=True, session="ghost")
+    assert result.text.partition("Ran in session")[2] == " 'ghost-clean', with a fresh kernel."
+
+
+async def test_a_restart_that_has_no_room_ends_nothing_of_the_callers(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("1"))
+    async with runtime_on(plain_python, tmp_path, max_sessions=1) as runtime:
+        await call(runtime, "mine = 1")
+        refused = await ask(runtime, "run_all", file, restart=True)
+        assert (await call(runtime, "mine")).text == "1"
+    assert refused.is_error
+    assert "No room for a kernel beside that of session 'default'" in refused.text
+    assert "python.maxSessions" in refused.text
+
+
 async def test_a_failing_cell_is_the_last_that_runs(runtime: Runtime, tmp_path: Path) -> None:
     cells = [ran(code(source), "old\n", 9) for source in ("a = 1", "print('so far')\n1 / 0", "b = 1", "c = 1")]
     file = written(tmp_path / "a.ipynb", *cells)
@@ -112,6 +212,11 @@ async def test_a_failing_cell_is_the_last_that_runs(runtime: Runtime, tmp_path: 
     assert (error["output_type"], error["ename"], error["evalue"]) == ("error", "ZeroDivisionError", "division by zero")
     assert any("1 / 0" in line for line in error["traceback"])
     assert is_as_jupyter_writes_it(file)
+
+
+async def test_a_cell_that_exits_with_0_did_not_fail(runtime: Runtime, tmp_path: Path) -> None:
+    result = await ask(runtime, "run_all", written(tmp_path / "a.ipynb", code("import sys\nsys.exit(0)"), code("1")))
+    assert "\n\nCell 0 exited with code 0.\nNot run: cell 1.\n" in result.text
 
 
 async def test_with_keep_going_the_others_run_too(runtime: Runtime, tmp_path: Path) -> None:
@@ -132,12 +237,16 @@ async def test_of_very_many_cells_the_first_are_named_and_the_others_counted(run
     file = written(tmp_path / "b.ipynb", *[code("1 / 0")] * 22)
     result = await ask(runtime, "run_all", file, keep_going=True)
     assert "\nCell 19 failed (exit code 1).\n2 more failed.\nRan 22 cells; " in result.text
+    error = run_details(result).error
+    assert error is not None
+    assert (error.cell, error.ename, error.evalue) == (0, "ZeroDivisionError", "division by zero")
 
 
 async def test_an_exception_that_is_expected_is_no_failure(runtime: Runtime, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("1 / 0", tags=["raises-exception"]), code("print('after')"))
     result = await ask(runtime, "run_all", file)
     assert (result.is_error, run_details(result).outcome, run_details(result).not_run) == (False, "ok", [])
+    assert run_details(result).error is None
     assert "Failed as expected (raises-exception): cell 0.\n" in result.text
     assert (outputs_in(file, 0)[0]["ename"], text_in(file, 1)) == ("ZeroDivisionError", "after\n")
 

@@ -54,6 +54,17 @@ async def test_several_cells_are_headed_and_silent_ones_are_ok(runtime: Runtime)
     assert [record.output for record in details(result).cells] == ["a\n", "", "1\n"]
 
 
+async def test_a_cell_that_exits_with_0_did_not_fail(runtime: Runtime) -> None:
+    result = await call(runtime, ["kept = 1", "import sys\nsys.exit(0)", "never = 1"])
+    assert result.text.endswith("Cell 2 exited with code 0. Earlier cells succeeded; their state persists.")
+    assert (await call(runtime, "kept, 'never' in dir()")).text == "(1, False)"
+
+
+async def test_a_byte_order_mark_in_front_of_code_is_left_out(runtime: Runtime) -> None:
+    assert (await call(runtime, "\ufeffx = 41\nx + 1")).text == "42"
+    assert (await call(runtime, "\ufeff%%time\nx")).text.startswith("CPU times")
+
+
 async def test_the_first_failing_cell_is_the_last_that_runs(runtime: Runtime) -> None:
     result = await call(runtime, ["kept = 1", "print('before')\n1 / 0", "never = 1"])
     assert result.text.endswith(
@@ -222,3 +233,33 @@ async def test_the_kernel_is_named(runtime: Runtime) -> None:
     assert (kernel.backend, kernel.generation, kernel.phase, kernel.state) == ("native", 1, "ready", "kept")
     assert kernel.restore is None
     assert kernel.interpreter == (await call(runtime, "import sys\nprint(sys.executable)")).text
+
+
+async def test_a_failed_cell_has_its_exception_as_data(runtime: Runtime) -> None:
+    ok = await call(runtime, "x = 1")
+    failed = await call(runtime, ["x = 1", "def f():\n    raise KeyError('nothing')\nf()"])
+    assert details(ok).error is None
+    error = details(failed).error
+    assert error is not None
+    assert (error.cell, error.ename, error.evalue) == (1, "KeyError", "'nothing'")
+    assert error.traceback[-1] == "KeyError: 'nothing'"
+    assert any("raise KeyError" in line for line in error.traceback)
+    assert "\n".join(error.traceback) in failed.text
+    assert failed.to_dict()["details"]["error"]["ename"] == "KeyError"
+
+
+async def test_of_several_failed_cells_the_first_is_told(runtime: Runtime) -> None:
+    error = details(await call(runtime, ["1 / 0", "x = 1", "nowhere"], keep_going=True)).error
+    assert error is not None
+    assert (error.cell, error.ename) == (0, "ZeroDivisionError")
+
+
+async def test_a_large_exception_is_bounded_like_other_output(runtime: Runtime) -> None:
+    result = await call(runtime, "raise ValueError('\\x1b[31mbig ' + 'x' * 200_000 + '\\n' * 20_000 + 'end')")
+    error = details(result).error
+    assert error is not None
+    most = runtime.settings.output.max_bytes + 200
+    assert error.evalue.startswith("big xxx")
+    assert error.evalue.endswith("end")
+    assert max(len(error.evalue), len("\n".join(error.traceback))) < most
+    assert error.traceback[-1] == "end"

@@ -85,3 +85,11 @@ async def test_a_folder_that_is_none_is_refused_before_anything_runs(
 async def test_a_runtime_needs_a_folder(tmp_path: Path) -> None:
     with pytest.raises(Exception, match=str(tmp_path / "nowhere")):
         Runtime(cwd=tmp_path / "nowhere")
+
+
+async def test_the_folder_of_the_artifacts_is_there_when_a_kernel_starts(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        result = await call(
+            runtime, "import os\nprint(os.environ['PI_ARTIFACTS_DIR'], os.listdir(os.environ['ARTIFACTS']))"
+        )
+    assert result.text == f"{tmp_path}/home/.pisces/agent/artifacts []"

@@ -35,6 +35,22 @@ async def test_undo_and_restore_go_to_what_was(
     assert (restored.details.cells_taken_back, restored.details.cells) == (2, 1)
 
 
+@pytest.mark.parametrize("interpreter", ["plain_python", "ipython_python"])
+async def test_a_reset_names_what_it_dropped_and_undo_takes_it_back(
+    request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
+) -> None:
+    async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
+        await call(runtime, "table = [1, 2]; model = {'a': 1}")
+        reset = await call(runtime, "'table' in globals()", reset=True)
+        undone = await ask(runtime, "undo", steps=2)
+        after = await call(runtime, "table, model")
+        assert kernel_of(after).state == "kept"
+    assert reset.text == ("False\n\nThe reset dropped 2 variables: model, table. `undo` with steps: 2 takes it back.")
+    assert undone.text.startswith("Took back the last cell of session 'default' and the reset. It stands after 1 cell.")
+    assert undone.details.reset_taken_back
+    assert after.text == "([1, 2], {'a': 1})"
+
+
 async def test_branches_run_at_the_same_time_and_do_not_see_each_other(ipython_python: str, tmp_path: Path) -> None:
     gate = tmp_path / "gate"
     wait = f"import os, time\nwhile not os.path.exists({str(gate)!r}): time.sleep(0.01)\n"

@@ -1,7 +1,6 @@
 """Sessions over real processes: their own kernels, their ends, and everything that kernels had started."""
 
 import os
-import signal
 from pathlib import Path
 
 import anyio
@@ -11,6 +10,7 @@ import pytest
 from pisces.model.results import ToolResult
 from tests.fakes.drive import eventually
 from tests.fakes.runtimes import begin, call, details, kernel_of, runtime_on
+from tests.integration.native.processes import stop
 
 SHARED_MEMORY = "/dev/shm"
 PID = "import os\nprint(os.getpid())"
@@ -25,7 +25,7 @@ async def test_sessions_of_different_names_have_different_kernels(plain_python: 
     async with runtime_on(plain_python, tmp_path) as runtime:
         await call(runtime, "x = 1")
         other = await call(runtime, "'x' in globals()", session="other")
-        assert (other.text, details(other).session) == ("False", "other")
+        assert (other.text.endswith("\n\nFalse"), details(other).session) == (True, "other")
         assert (await call(runtime, "x")).text == "1"
 
 
@@ -46,7 +46,7 @@ async def test_a_reset_gives_an_empty_kernel_and_ends_what_the_old_one_started(
         child = process_of(await call(runtime, start))
         result = await call(runtime, "'x' in globals()", reset=True)
         assert not child.is_running()
-    assert result.text == "False"
+    assert result.text.startswith("False\n\nThe reset dropped 1 variable: x.")
     assert (kernel_of(result).generation, kernel_of(result).state) == (2, "kept")
 
 
@@ -96,16 +96,14 @@ async def test_a_kernel_that_is_killed_between_calls_comes_back_and_that_is_told
     assert "\n\nTrue" in result.text
 
 
-async def test_a_stopped_kernel_is_given_up_after_the_grace(plain_python: str, tmp_path: Path) -> None:
-    async with runtime_on(plain_python, tmp_path, interrupt_grace=0.4) as runtime:
+async def test_a_call_to_a_stopped_kernel_costs_no_state(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path, interrupt_grace=5) as runtime:
         process = process_of(await call(runtime, PID))
-        os.kill(process.pid, signal.SIGSTOP)
-        result = await call(runtime, "1 + 1", timeout=1)
-        assert not process.is_running()
-        assert (await call(runtime, "1 + 1")).text.endswith("2")
+        await stop(process.pid)
+        result = await call(runtime, "import time\ntime.sleep(60)", timeout=1)
+        assert process_of(await call(runtime, PID)).pid == process.pid
     assert details(result).outcome == "timeout"
-    assert "Command timed out after 1 seconds" in result.text
-    assert "the kernel was killed" in result.text
+    assert "was stopped by a signal" in result.text
 
 
 async def test_a_flood_is_cut_stopped_and_kept(plain_python: str, tmp_path: Path) -> None:
@@ -145,8 +143,26 @@ async def test_a_kernel_whose_supervisor_is_killed_is_lost_and_replaced(plain_py
         supervisor.kill()
         await eventually(lambda: not process.is_running())
         result = await call(runtime, "1 + 1")
-    assert result.text.startswith("[State: lost]")
+    assert result.text.startswith(
+        "[State: lost] The kernel had ended since the last call: it was ended together with its checkpoints, "
+        "because its supervisor process ended."
+    )
     assert result.text.endswith("2")
+
+
+async def test_a_stopped_supervisor_costs_no_state(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "x = 1")
+        process = process_of(await call(runtime, PID))
+        supervisor = process.parent()
+        assert supervisor is not None
+        await stop(supervisor.pid)
+        crashed = await call(runtime, "import os\nos._exit(3)")
+        await call(runtime, "x = 2")
+        await stop(supervisor.pid)
+        await runtime.session("undo")
+        assert (await call(runtime, "x")).text == "1"
+    assert crashed.text.startswith("[State: restored] The kernel exited with code 3. The state was restored exactly")
 
 
 SHARE = """
@@ -170,6 +186,15 @@ async def test_shared_memory_of_a_cell_that_was_taken_back_is_removed(plain_pyth
         block = (await call(runtime, SHARE)).text
         assert block in os.listdir(SHARED_MEMORY)
         await runtime.session("undo")
+        await eventually(lambda: block not in os.listdir(SHARED_MEMORY))
+
+
+async def test_shared_memory_is_removed_after_the_end_of_a_supervisor(plain_python: str, tmp_path: Path) -> None:
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        block = (await call(runtime, SHARE)).text
+        supervisor = process_of(await call(runtime, PID)).parent()
+        assert supervisor is not None
+        supervisor.kill()
         await eventually(lambda: block not in os.listdir(SHARED_MEMORY))
 
 

@@ -287,7 +287,7 @@ class SessionMachine(RuleBasedStateMachine):
     def reset(self, slot: str, name: str, value: int) -> None:
         model = self._model(slot)
         self._expect_kept(self._python(slot, f"{name} = [{value}]", reset=True))
-        model.begin_anew()
+        model.reset()
         model.values[name] = [value]
         model.cell_finished()
 

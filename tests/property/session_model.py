@@ -1,7 +1,8 @@
 """What a session should know, and where it can go: a plain dict, a count of cells, and copies of both.
 
 Written from what the reference states, not from the code: eight automatic checkpoints and eight named ones, one after
-each cell; a crash leads to the newest of those that led here, undo to the one of right before the cells.
+each cell; a crash leads to the newest of those that led here since the last reset, undo to the one of right before the
+cells. A reset is one step more for undo.
 """
 
 import copy
@@ -26,6 +27,8 @@ class Saved:
     position: int
     name: str
     way: tuple["Saved", ...]
+    start: int
+    resets: int
 
 
 @dataclass(frozen=True)
@@ -46,6 +49,7 @@ class SessionModel:
     start: int = 0
     kept: list[Saved] = field(default_factory=list)
     way: list[Saved] = field(default_factory=list)
+    resets: int = 0
     frail: bool = False
     """Whether the kernel before this one died without having finished a cell."""
 
@@ -72,7 +76,9 @@ class SessionModel:
             raise Refused
         for saved in same:
             self.forget(saved)
-        saved = Saved(copy.deepcopy(self.values), self.position, name, tuple(self.way))
+        saved = Saved(
+            copy.deepcopy(self.values), self.position, name, tuple(self.way), start=self.start, resets=self.resets
+        )
         self.kept.append(saved)
         self.way.append(saved)
         for surplus in self.automatic[:-MOST_AUTOMATIC]:
@@ -90,7 +96,7 @@ class SessionModel:
 
     def crash(self) -> int | None:
         """The kernel dies. How many finished cells that costs, or None if the state is lost."""
-        if self.way:
+        if self.way and self.way[-1].resets == self.resets:
             lost = self.position - self.way[-1].position
             self._go_to(self.way[-1])
             return lost
@@ -101,10 +107,14 @@ class SessionModel:
 
     def undo(self, steps: int) -> Moved:
         """Take cells back. Raises `Refused` when there is no checkpoint of right before them."""
-        if not 1 <= steps <= self.position - self.start:
+        own = self.position - self.start
+        if self._before_reset is not None and steps == own + 1:
+            self._go_to(self._before_reset)
+            return self._moved(self.position + own, fresh=False)
+        if not 1 <= steps <= own:
             raise Refused
         left = self.position
-        before = [saved for saved in self.way if saved.position == left - steps]
+        before = [saved for saved in self.way if saved.position == left - steps and saved.resets == self.resets]
         if before:
             self._go_to(before[-1])
             return self._moved(left, fresh=False)
@@ -118,8 +128,10 @@ class SessionModel:
         left = self.position
         if name is not None:
             self._go_to(self._find(name))
-        elif self.kept:
-            self._go_to(self.named[-1] if self.named else self.way[-1])
+        elif self.named:
+            self._go_to(self.named[-1])
+        elif self.way and self.way[-1].resets == self.resets:
+            self._go_to(self.way[-1])
         else:
             raise Refused
         return self._moved(left, fresh=False)
@@ -134,7 +146,20 @@ class SessionModel:
         """A fresh kernel; what has a name can still be gone back to."""
         self.values = {}
         self.start = self.position = 0
-        self._take_way([])
+        self._take_way([saved for saved in self.way if saved.resets < self.resets])
+
+    def reset(self) -> None:
+        """The same, wanted; undo can take it back."""
+        if self.position:
+            if not (self.way and self.way[-1].resets == self.resets and self.way[-1].position == self.position):
+                self.keep()
+            self._take_way(self.way[-1:])
+            self.resets += 1
+        self.begin_anew()
+
+    @property
+    def _before_reset(self) -> Saved | None:
+        return next((saved for saved in self.way if saved.resets < self.resets), None)
 
     def _find(self, name: str) -> Saved:
         for saved in self.named:
@@ -144,7 +169,7 @@ class SessionModel:
 
     def _go_to(self, saved: Saved) -> None:
         self.values = copy.deepcopy(saved.values)
-        self.position = saved.position
+        self.position, self.start, self.resets = saved.position, saved.start, saved.resets
         self._take_way([*(before for before in saved.way if before in self.kept), saved])
 
     def _take_way(self, way: list[Saved]) -> None:
@@ -152,5 +177,5 @@ class SessionModel:
         self.kept = [saved for saved in self.kept if saved.name or saved in way]
 
     def _moved(self, left: int, *, fresh: bool) -> Moved:
-        before = any(saved.position < self.position for saved in self.way)
+        before = any(saved.position < self.position or saved.resets < self.resets for saved in self.way)
         return Moved(left - self.position, fresh, not before and (self.start > 0 or self.position == 0))

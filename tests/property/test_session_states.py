@@ -31,7 +31,8 @@ class Model:
 
     def __init__(self, past: list[Names] | None = None) -> None:
         self.past: list[Names] = past or [{}]
-        self.named: dict[str, list[Names]] = {}
+        self.before_reset: list[Names] = []
+        self.named: dict[str, tuple[list[Names], list[Names]]] = {}
 
     def assign(self, name: str, value: int) -> None:
         self.past.append({**self.past[-1], name: value})
@@ -96,22 +97,28 @@ class Play:
     async def _undo(self, steps: int) -> None:
         went = await self._going(self._session.undo(soon(), steps=steps, owner="runtime"))
         if went is not None:
-            assert went.cells == steps
+            assert went.cells == steps - went.reset
             self._model.took_back(went.cells)
+            if went.reset:
+                assert self._model.past == [{}]
+                self._model.past, self._model.before_reset = list(self._model.before_reset), []
 
     async def _checkpoint(self, name: str) -> None:
         await self._session.checkpoint(name, soon())
-        self._model.named[name] = list(self._model.past)
+        self._model.named[name] = (list(self._model.past), list(self._model.before_reset))
 
     async def _restore(self, name: str) -> None:
         before = len(self._model.past)
         went = await self._going(self._session.restore_to(name, soon(), owner="runtime"))
         assert (went is None) == (name not in self._model.named)
         if went is not None:
-            self._model.past = list(self._model.named[name])
+            past, before_reset = self._model.named[name]
+            self._model.past, self._model.before_reset = list(past), list(before_reset)
             assert went.cells == before - len(self._model.past)
 
     async def _reset(self) -> None:
+        if len(self._model.past) > 1:
+            self._model.before_reset = list(self._model.past)
         self._model.past = [{}]
         value = next(self._values)
         await call(self._runtime, f"a = {value}", session=self._session_name, reset=True)

@@ -13,12 +13,17 @@ from tests.fakes.runtimes import call, details, scripted_runtime
 DAY = 86_400
 
 
-async def test_artifacts_that_were_kept_for_long_enough_are_deleted(tmp_path: Path) -> None:
+async def test_artifacts_that_were_kept_for_long_enough_are_deleted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     store = ArtifactStore(scripted_runtime({}, tmp_path).paths.artifacts)
     older, newer = (store.path(store.add_bytes("s", "python", b"text", extension="log")) for _ in range(2))
-    for artifact, days in ((older, 2.5), (newer, 1.5)):
-        written = time.time() - days * DAY
-        os.utime(artifact, (written, written))
+    now = time.time()
+    for artifact, days in ((older, 3.5), (newer, 1.5)):
+        os.utime(artifact, (now - days * DAY,) * 2)
+    with monkeypatch.context() as yesterday:
+        yesterday.setattr("time.time", lambda: now - 1.1 * DAY)
+        store.prune(2)
     async with scripted_runtime({}, tmp_path, output={"keep_days": 2}):
         await eventually(lambda: not older.exists())
     assert newer.exists()

@@ -6,12 +6,14 @@ from typing import Final
 from pisces.model.cells import Cell
 
 # Strings and comments, so that a marker inside a triple-quoted text is not taken for one. A quote that is not closed
-# (an apostrophe in a shell command) matches nothing and is passed over.
+# (an apostrophe in a shell command) matches nothing and is passed over. So is a character after a backslash: else each
+# of many `\"` would be tried as the beginning of a string, up to the end of the line.
 _LEXEME: Final = re.compile(
     r"""
       (?P<long>'{3}(?:\\.|[^\\])*?'{3}|"{3}(?:\\.|[^\\])*?"{3})
     | (?P<short>'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*")
     | (?P<comment>\#[^\n]*)
+    | \\.
     """,
     re.VERBOSE | re.DOTALL,
 )

@@ -19,7 +19,7 @@ Exit code:
 @click.argument("path")
 @click.argument("cells", required=False)
 @click.option("--until", metavar="CELL", help="All cells up to this one.")
-@click.option("--restart", is_flag=True, help="With --session: begin with a fresh kernel.")
+@click.option("--restart", is_flag=True, help="With --session: run from scratch, in the session NAME-clean beside it.")
 @click.option("--keep-going", is_flag=True, help="Run the cells after a failed one too.")
 @click.option("--session", metavar="NAME", help="Run in this session, which is there for the next command too.")
 @click.option(

@@ -1,13 +1,14 @@
 """Replace a text that must match exactly. Bytes outside the match stay what they are, whatever they are."""
 
 import re
+from collections.abc import Iterable
 from typing import Final
 
 import msgspec
 
 from pisces.errors import FileError
 from pisces.files.encoding import Encoding, encoding_of
-from pisces.files.line_window import Limits
+from pisces.files.line_window import Limits, Window
 from pisces.files.nearest import why_not_found
 from pisces.files.selector import Selection, joined
 from pisces.files.text import numbered_lines
@@ -33,6 +34,32 @@ class Edited(msgspec.Struct, frozen=True):
     """The lines, in the new text, that came in; of the first ten places."""
     excerpt: str
     """Those lines with two around each, numbered."""
+    shown: tuple[LineRange, ...]
+    """The lines of the new text that the excerpt shows whole."""
+    old_lines: LineRange
+    """The lines of the old text from the first match to the last."""
+    new_lines: LineRange
+    """The lines of the new text that are in their place."""
+
+    def carried(self, known: Iterable[LineRange]) -> tuple[LineRange, ...]:
+        """The lines of the new text that somebody knows who knew these lines of the old one, and reads the excerpt."""
+        old, new = self.old_lines, self.new_lines
+        assert old.last is not None
+        assert new.last is not None
+        moved: list[LineRange] = list(self.shown)
+        for span in joined(known):
+            if span.first < old.first:
+                moved.append(
+                    LineRange(span.first, old.first - 1 if span.last is None else min(span.last, old.first - 1))
+                )
+            if span.first <= old.first and (span.last is None or span.last >= old.last):
+                moved.append(new)
+            if span.last is None:
+                moved.append(LineRange(max(span.first, old.last + 1) + new.last - old.last))
+            elif span.last > old.last:
+                shift = new.last - old.last
+                moved.append(LineRange(max(span.first, old.last + 1) + shift, span.last + shift))
+        return joined(moved)
 
 
 def replaced(data: bytes, name: str, old: str, new: str, *, every: bool) -> Edited:
@@ -61,7 +88,21 @@ def replaced(data: bytes, name: str, old: str, new: str, *, every: bool) -> Edit
     result = body.replace(needle, replacement)
     changed = _from_utf8(result, encoding)
     spans = _spans(body, needle, replacement, result)
-    return Edited(changed, count, spans, _excerpt(changed, encoding, spans))
+    excerpt = _excerpt(changed, encoding, spans)
+    old_lines, new_lines = _replaced_lines(body, needle, replacement, result, first, every=every)
+    return Edited(changed, count, spans, excerpt.text, excerpt.whole, old_lines, new_lines)
+
+
+def _replaced_lines(
+    body: bytes, needle: bytes, replacement: bytes, result: bytes, first: int, *, every: bool
+) -> tuple[LineRange, LineRange]:
+    """The lines from the first match to the last, and those that took their place. The others are what they were."""
+    begin = body.count(b"\n", 0, first) + 1
+    end = (body.rfind(needle) if every else first) + len(needle)
+    # Where both texts end in a newline, the line after the last match is what it was, too.
+    after = body.count(b"\n", end) + (needle.endswith(b"\n") and replacement.endswith(b"\n"))
+    old_last, new_last = (text.count(b"\n") + 1 - after for text in (body, result))
+    return LineRange(begin, old_last), LineRange(begin, new_last)
 
 
 def _as_in(body: bytes, old: str, new: str) -> tuple[bytes, bytes]:
@@ -111,11 +152,11 @@ def _spans(body: bytes, needle: bytes, replacement: bytes, result: bytes) -> tup
         found.append(LineRange(first, min(first + height, total)))
         seen = position + len(needle)
         number += came
-        position = body.find(needle, seen)
+        position = body.find(needle, seen) if needle else -1  # An empty text has the one place for an empty match.
     return tuple(found)
 
 
-def _excerpt(data: bytes, encoding: Encoding, spans: tuple[LineRange, ...]) -> str:
+def _excerpt(data: bytes, encoding: Encoding, spans: tuple[LineRange, ...]) -> Window:
     around = joined(LineRange(max(1, span.first - _CONTEXT), (span.last or span.first) + _CONTEXT) for span in spans)
     return numbered_lines(data, encoding, Selection(lines=around), _SHOWN)
 

@@ -20,7 +20,6 @@ _REMEDIES: Final[dict[int, str]] = {
     errno.ENOTDIR: "A part of the path is a file, not a folder.",
     errno.ELOOP: "Its symbolic links lead in a circle.",
     errno.ENAMETOOLONG: "Give it a shorter name.",
-    errno.EMFILE: "This process has too many files open: try again, or raise the limit (`ulimit -n`).",
     errno.EIO: "The disk reports an error.",
 }
 

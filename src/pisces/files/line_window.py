@@ -25,6 +25,13 @@ class Limits(msgspec.Struct, frozen=True):
 
     max_bytes: int
     max_lines: int
+    max_json: int | None = None
+    """How many bytes the text may have in a JSON string, where that counts: line ends and quotes have two there."""
+
+    @property
+    def longest_line(self) -> int:
+        """The longest line that is shown whole, in characters."""
+        return min(MAX_CHARS, self.max_bytes // _WIDEST)
 
 
 class Window(msgspec.Struct, kw_only=True):
@@ -32,6 +39,8 @@ class Window(msgspec.Struct, kw_only=True):
 
     text: str = ""
     shown: tuple[LineRange, ...] = ()
+    whole: tuple[LineRange, ...] = ()
+    """Those of them that are shown exactly as they are: not cut, and all of it text."""
     total_lines: int = 0
     total_bytes: int = 0
     """Of the text in UTF-8."""
@@ -103,11 +112,13 @@ class _Taker:
         self._limits = limits
         self._numbered = numbered
         self._number = 1
-        self._line = _Line(min(MAX_CHARS, limits.max_bytes // _WIDEST))
+        self._line = _Line(limits.longest_line)
         self._window = Window()
         self._parts: list[str] = []
         self._spans: list[tuple[int, int]] = []
+        self._whole: list[tuple[int, int]] = []
         self._room = limits.max_bytes
+        self._json_room = limits.max_json
         self._lines = 0
         self._last = b""
 
@@ -140,6 +151,7 @@ class _Taker:
         made.total_lines = total
         made.text = "".join(self._parts)
         made.shown = tuple(LineRange(first, last) for first, last in self._spans)
+        made.whole = tuple(LineRange(first, last) for first, last in self._whole)
         return made
 
     def _span(self) -> LineRange | None:
@@ -174,12 +186,19 @@ class _Taker:
         self._line.reset()
         shown = f"{self._number:>6}\t{text}" if self._numbered else text
         size = len(shown.encode("utf-8")) + 1
-        if self._lines and (size > self._room or self._lines >= self._limits.max_lines):
+        in_json = 0 if self._json_room is None else len(msgspec.json.encode(shown))  # Its quotes are as long as \\n.
+        if self._lines and (
+            size > self._room or in_json > (self._json_room or 0) or self._lines >= self._limits.max_lines
+        ):
             self._window.full = True
         else:
             note = f"[…{cut} characters cut…]" if cut else ""
             self._append(f"{shown}{note}", "\r\n" if crlf else end)
             self._room -= size
+            if self._json_room is not None:
+                self._json_room -= in_json
+            if valid and not cut:
+                _extend(self._whole, self._number)
             self._window.clamped += bool(cut)
             self._window.crlf += crlf
             self._window.bare += bool(end) and not crlf
@@ -188,14 +207,18 @@ class _Taker:
 
     def _append(self, line: str, end: str) -> None:
         self._lines += 1
-        if self._spans and self._spans[-1][1] == self._number - 1:
-            self._spans[-1] = (self._spans[-1][0], self._number)
-            gap = ""
-        else:
-            gap = f"{_GAP}\n" if self._spans else ""
-            self._spans.append((self._number, self._number))
+        gap = f"{_GAP}\n" if self._spans and self._spans[-1][1] != self._number - 1 else ""
+        _extend(self._spans, self._number)
         if self._numbered:
             before = "\n" if self._parts else ""
             self._parts.append(f"{before}{gap}{line}")
         else:
             self._parts.append(f"{gap}{line}{end}")
+
+
+def _extend(spans: list[tuple[int, int]], number: int) -> None:
+    """Add a line to ranges that are ascending: to the last one if it comes right after that."""
+    if spans and spans[-1][1] == number - 1:
+        spans[-1] = (spans[-1][0], number)
+    else:
+        spans.append((number, number))

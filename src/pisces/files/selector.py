@@ -1,7 +1,7 @@
 """What a path can say about how much of its file is wanted: `notes.txt:10-20`, `data.json:raw`."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Final
 
 import msgspec
@@ -70,6 +70,23 @@ def joined(spans: Iterable[LineRange]) -> tuple[LineRange, ...]:
         elif previous.last is not None and (span.last is None or span.last > previous.last):
             result[-1] = LineRange(previous.first, span.last)
     return tuple(result)
+
+
+def missing_from(known: Sequence[LineRange], wanted: LineRange) -> list[LineRange]:
+    """The lines of a range with an end that are in none of these, which are ascending and without overlaps."""
+    assert wanted.last is not None
+    missing, first = [], wanted.first
+    for span in known:
+        if span.first > wanted.last:
+            break
+        if span.first > first:
+            missing.append(LineRange(first, span.first - 1))
+        if span.last is None:
+            return missing
+        first = max(first, span.last + 1)
+    if first <= wanted.last:
+        missing.append(LineRange(first, wanted.last))
+    return missing
 
 
 def _range(part: str, whole: str) -> LineRange:

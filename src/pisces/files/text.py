@@ -27,6 +27,8 @@ class TextPart(msgspec.Struct, frozen=True):
     """With the notice, where there is one."""
     window: Window
     encoding: Encoding = Encoding("utf-8")
+    notice: str = ""
+    """The line in brackets below the text, by itself."""
 
 
 def first_bytes(path: Path) -> tuple[bytes, int]:
@@ -59,12 +61,13 @@ def read_part(path: Path, name: str, selection: Selection, limits: Limits) -> tu
 def part_of(text: str, name: str, selection: Selection, limits: Limits) -> TextPart:
     """The wanted lines of a text that is not a file by itself, exactly as they are, without numbers."""
     made = _window([text.encode("utf-8", "replace")], name, selection, limits, numbered=False)
-    return TextPart(made.text + _notice(made, name, selection, limits, numbered=False), made)
+    gap, notice = _notice(made, name, selection, limits, numbered=False)
+    return TextPart(made.text + gap + notice, made, notice=notice)
 
 
-def numbered_lines(data: bytes, encoding: Encoding, selection: Selection, limits: Limits) -> str:
+def numbered_lines(data: bytes, encoding: Encoding, selection: Selection, limits: Limits) -> Window:
     """Some lines of a text in memory with their numbers, without a notice."""
-    return window(utf8_blocks([data], encoding), selection.lines, limits, numbered=True).text
+    return window(utf8_blocks([data], encoding), selection.lines, limits, numbered=True)
 
 
 def _part(blocks: Iterable[bytes], name: str, selection: Selection, limits: Limits, encoding: Encoding) -> TextPart:
@@ -72,8 +75,8 @@ def _part(blocks: Iterable[bytes], name: str, selection: Selection, limits: Limi
     if not made.total_bytes:
         return TextPart("" if selection.raw else EMPTY, made, encoding)
     facts = () if selection.raw else _facts(made, encoding)
-    notice = _notice(made, name, selection, limits, numbered=not selection.raw, facts=facts)
-    return TextPart(made.text + notice, made, encoding)
+    gap, notice = _notice(made, name, selection, limits, numbered=not selection.raw, facts=facts)
+    return TextPart(made.text + gap + notice, made, encoding, notice)
 
 
 def _window(blocks: Iterable[bytes], name: str, selection: Selection, limits: Limits, *, numbered: bool) -> Window:
@@ -88,8 +91,11 @@ def _window(blocks: Iterable[bytes], name: str, selection: Selection, limits: Li
 
 def _notice(
     made: Window, name: str, selection: Selection, limits: Limits, *, numbered: bool, facts: Iterable[str] = ()
-) -> str:
-    """What is shown of how much, how to go on, and what else is to be known: in brackets, after a blank line."""
+) -> tuple[str, str]:
+    """What is shown of how much, how to go on, and what else is to be known: in brackets, after a blank line.
+
+    The line ends before it, and the line itself.
+    """
     sentences: list[str] = []
     if made.full or made.clamped or (numbered and selection.lines):
         sentences.append(_shown(made, limits))
@@ -98,9 +104,8 @@ def _notice(
         sentences.append(f"Go on with: read {name}:{rest}")
     sentences += facts
     if not sentences:
-        return ""
-    gap = "\n" if made.text.endswith("\n") else "\n\n"
-    return f"{gap}[{'. '.join(sentences)}]"
+        return "", ""
+    return "\n" if made.text.endswith("\n") else "\n\n", f"[{'. '.join(sentences)}]"
 
 
 def _shown(made: Window, limits: Limits) -> str:

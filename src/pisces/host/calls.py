@@ -3,6 +3,7 @@
 from collections.abc import Sequence
 
 import anyio
+import msgspec
 
 from pisces.errors import PiscesError
 from pisces.host.connection import Connection
@@ -64,6 +65,7 @@ class HostCalls:
             keep_going=call.keep_going,
             durable=True,
             attended=call.attended,
+            announce_new=not call.attended,  # A person sees in which session a cell runs.
         )
         refusal: Exception | None = None
         async with anyio.create_task_group() as group:
@@ -105,18 +107,25 @@ class HostCalls:
         name = str(call.params.get("session") or DEFAULT_SESSION)
         home = self._homes.enter(name, call.place, call.params.get("kernel"))
         params = call.params if home.kernel is None else {**call.params, "kernel": home.kernel}
+        if self._losses.of(name) is not None:
+            context = msgspec.structs.replace(context, announce_new=False)  # An earlier host had it.
         self._losses.follow({*self.unclosed, name})  # Should we be killed meanwhile, it is known that it was there.
         try:
             result = await home.tools[call.tool].call(params, context)
         finally:
-            if name in self.names:
-                self._homes.keep(name, home, self.names)
+            for made in self.names & {name, *self._run_clean_for(name)}:
+                self._homes.keep(made, home, self.names)
         if "cwd" not in call.params and (sentence := home.visit(call.place)) is not None:
             result = _with_notice(result, sentence)
         if (why := self._losses.of(name)) is not None and name in self.names:
             result = result if self._found_again(name) else with_loss(result, why)
             self._losses.told(name)
         return result
+
+    def _run_clean_for(self, name: str) -> set[str]:
+        """The sessions in which notebooks were run from scratch beside this one."""
+        sessions = self._runtime.pool.sessions
+        return {other.key.id for other in sessions if other.runs_clean_for and other.runs_clean_for.id == name}
 
     def _found_again(self, name: str) -> bool:
         """Whether the session of an earlier host is there after all, because its kernel lives elsewhere.

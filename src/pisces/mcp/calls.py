@@ -9,6 +9,7 @@ import anyio
 from pisces.errors import PiscesError
 from pisces.mcp.peer import Peer
 from pisces.mcp.progress import CallProgress, Report
+from pisces.mcp.results.limits import TEXT_BYTES
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import CallContext, Tool, error_result, way_to_artifacts
@@ -24,6 +25,7 @@ class Calls:
     def __init__(self, runtime: Runtime, tools: Collection[str]) -> None:
         """`tools` are those that clients have."""
         self._runtime = runtime
+        self._tools = tools
         self.read_with = way_to_artifacts(tools)
         """The way to an artifact that clients have, with `{id}` for its id."""
         self._open: Counter[str] = Counter()
@@ -52,11 +54,14 @@ class Calls:
     ) -> ToolResult:
         context = CallContext(
             owner=peer.owner,
+            caller=peer.caller,
             default_session=peer.default_session,
             on_update=None if progress is None else progress.update,
             abort=abort,
             unread=abort.is_set,
             read_with=self.read_with,
+            max_text=TEXT_BYTES,
+            tools=self._tools,
         )
         tool = self._runtime.tools[name]
         results: list[ToolResult] = []

@@ -8,7 +8,7 @@ import msgspec
 
 from pisces.errors import InvalidCall
 from pisces.runtime import Runtime
-from pisces.tools.base import Tool
+from pisces.tools.base import NEED_NO_KERNEL, Tool
 from pisces.tools.registry import BUILT_IN, DEFAULT_TOOLS, FURTHER_TOOLS
 
 Structured = Literal["auto", "always", "never"]
@@ -49,9 +49,13 @@ def make_runtime(cwd: str | os.PathLike[str] | None = None) -> Runtime:
 def offered_tools(runtime: Runtime, options: ServerOptions) -> dict[str, Tool]:
     """The tools that were asked for, as far as the settings allow them. Raises `InvalidCall` when that leaves none.
 
-    The runtime has been entered.
+    Where the settings forbid Python, those that need no kernel take the place of the usual ones. The runtime has been
+    entered.
     """
-    there = {name: tool for name in options.tools if (tool := runtime.tools.get(name)) is not None}
+    wanted = options.tools
+    if runtime.settings.python.tool_mode == "bash-only" and set(DEFAULT_TOOLS) <= set(wanted):
+        wanted = NEED_NO_KERNEL
+    there = {name: tool for name in wanted if (tool := runtime.tools.get(name)) is not None}
     if not there:
         raise InvalidCall(
             f"The settings allow none of the tools {', '.join(options.tools)}",

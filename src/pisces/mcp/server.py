@@ -23,6 +23,7 @@ from pisces.mcp.results.structured import wants_structured
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import error_result
+from pisces.tools.registry import no_such_tool
 
 _INSTRUCTIONS: Final = (
     "A Python that remembers: variables, imports and functions stay from call to call of `python`, also after an "
@@ -42,6 +43,7 @@ def make_server(runtime: Runtime, options: ServerOptions) -> Server[Any]:
 class _Handlers:
     def __init__(self, runtime: Runtime, options: ServerOptions) -> None:
         self._options = options
+        self._settings = runtime.settings
         self._tools = offered_tools(runtime, options)
         self._calls = Calls(runtime, self._tools)
         self._results = Results(runtime.artifacts, self._calls.read_with)
@@ -75,7 +77,7 @@ class _Handlers:
 
     async def _answer(self, ctx: _Context, params: CallToolRequestParams, peer: Peer) -> ToolResult:
         if params.name not in self._tools:
-            return error_result(f"There is no tool {params.name!r}. Tools: {', '.join(self._tools)}")
+            raise no_such_tool(params.name, self._tools, self._settings)
         hung_up = None if ctx.request is None else ctx.request.scope.get(HUNG_UP)
         wants_progress = ctx.meta is not None and "progress_token" in ctx.meta
         report = ctx.session.report_progress if wants_progress else None

@@ -52,5 +52,9 @@ class NotebookRunDetails(Details, kw_only=True):
     """Code cells that were asked for and did not begin, because one before them failed or the time ran out."""
     skipped: dict[int, str] = msgspec.field(default_factory=dict)
     """Cells that are not to be run, and why: empty, tagged `skip-execution`, or none that a notebook can have."""
+    overwritten: list[str] = msgspec.field(default_factory=list)
+    """The variables that the session had before, not from this notebook, and that the cells changed or deleted."""
     written: bool = True
     """Whether all outputs are in the notebook."""
+    unwritten: list[int] = msgspec.field(default_factory=list)
+    """The indexes of the cells whose outputs are not."""

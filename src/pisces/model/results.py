@@ -72,6 +72,17 @@ class JobInfo(msgspec.Struct, frozen=True, kw_only=True):
     """How it ended; None while it runs."""
 
 
+class CellError(msgspec.Struct, frozen=True):
+    """The exception that ended a cell, as Jupyter describes one. Each text is as long as an output may be."""
+
+    ename: str
+    evalue: str
+    traceback: list[str]
+    """Its lines, first to last."""
+    cell: int
+    """The index of the cell in the call."""
+
+
 class Details(msgspec.Struct, kw_only=True):
     """The structured half of a result of the `python` tool, and of `eval`."""
 
@@ -93,6 +104,8 @@ class Details(msgspec.Struct, kw_only=True):
     """What the text says around the output: what became of the state, why the call ended, what failed."""
     job: JobInfo | None = None
     """The job that the call became; everything else is then as it was when the call came back."""
+    error: CellError | None = None
+    """What the first cell that failed raised; None where that was no exception, as with a crash."""
     is_error: bool = False
 
 

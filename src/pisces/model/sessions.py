@@ -64,6 +64,8 @@ class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     cells: int | None = None
     """How many cells have finished, on the way to the present state."""
     cells_taken_back: int | None = None
+    reset_taken_back: bool = False
+    """Whether the reset before these cells was taken back too."""
     how: str = ""
     """How the state came back: `exact`, `by_value`, or `fresh` for the beginning of the session."""
     missing: list[str] = msgspec.field(default_factory=list)

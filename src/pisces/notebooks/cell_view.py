@@ -5,7 +5,8 @@ did, its source changes and nothing else of it.
 """
 
 import re
-from collections.abc import Iterator, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 import msgspec
@@ -16,10 +17,19 @@ from pisces.notebooks.celltext import TextCell, from_text, has_crlf, showable, t
 from pisces.notebooks.document import EMPTY, Document
 from pisces.notebooks.json_spans import Data
 from pisces.notebooks.readable import readable
+from pisces.output.artifact_text import LineRange
 
 _NAMED: Final = 12
 """Cells that are named one by one; more of them nobody reads."""
 _PAIR: Final = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+class ShownCell(msgspec.Struct, frozen=True):
+    """Where a cell is in the text of its file."""
+
+    key: int
+    """Stands for its id, its type and its source, and among cells that have all three alike for which of them it is."""
+    lines: LineRange
 
 
 class Change(msgspec.Struct):
@@ -40,11 +50,43 @@ class Change(msgspec.Struct):
     """Those whose outputs come from the source that they had before."""
     dropped: list[int] = msgspec.field(default_factory=list)
     """Those that were code and had outputs, and now can have none."""
+    touched: list[ShownCell] = msgspec.field(default_factory=list)
+    """The cells of the old file that the text removes, or gives another source or type."""
+    keys: list[int] = msgspec.field(default_factory=list)
+    """The keys of all cells of the new file."""
+
+    @property
+    def made(self) -> list[int]:
+        """Those that the old file does not have like this."""
+        return [*self.changed, *self.added]
 
 
 def view(data: bytes, path: str) -> str:
     """The text of a file; one in an old format has one too. Raises `NotebookError` for what is no notebook."""
-    return to_text(_typed(readable(data, path).cells, path))
+    return view_and_cells(data, path)[0]
+
+
+def view_and_cells(data: bytes, path: str) -> tuple[str, list[ShownCell]]:
+    """The text of a file, and where its cells are in it. Raises as `view` does."""
+    cells = readable(data, path).cells
+    typed = list(_typed(cells, path))
+    return to_text(typed), _placed(cells, typed)
+
+
+def keys_of(cells: Sequence[Cell]) -> list[int]:
+    """The key of each cell. Outputs make no difference: runs change them all the time."""
+    found: Counter[int] = Counter()
+    keys = []
+    for cell in cells:
+        what = hash(bytes(cell.raw)) if cell.flaw else key_of(cell.id, cell.cell_type, cell.source)
+        found[what] += 1
+        keys.append(what if found[what] == 1 else hash((what, found[what])))
+    return keys
+
+
+def key_of(cell_id: str | None, cell_type: str, source: str) -> int:
+    """The key of the first cell that is like this."""
+    return hash((cell_id, cell_type, source))
 
 
 def with_text(data: bytes | None, text: str, path: str) -> Change:
@@ -67,14 +109,29 @@ def with_text(data: bytes | None, text: str, path: str) -> Change:
             cells.append(_edited(document.cells[index], cell.cell_type, source))
             _tell(change, number, document.cells[index], cells[-1])
     ids = document.new_ids()
-    for index in sorted(set(range(len(before))).difference(stay), reverse=True):
+    changed = [index for index, cell in zip(stay, cells, strict=True) if cell is not document.cells[index]]
+    removed = set(range(len(before))).difference(stay)
+    if touched := sorted(removed.union(changed)):
+        where = _placed(document.cells, before)
+        change.touched = [where[index] for index in touched]
+    for index in sorted(removed, reverse=True):
         document = document.without(index)
     document = document.with_cells(cells)
     for number in change.added:
         document = document.with_new(number, wanted[number].cell_type, wanted[number].source, cell_id=next(ids))
-    change.pieces, change.total_cells = document.pieces, len(wanted)
+    change.pieces, change.total_cells, change.keys = document.pieces, len(wanted), keys_of(document.cells)
     change.notes = list(_notes(change))
     return change
+
+
+def _placed(cells: Sequence[Cell], typed: Iterable[tuple[CellType, str]]) -> list[ShownCell]:
+    """Where each cell is in the text of all of them: its marker, its source, and the newline after that."""
+    placed, line = [], 1
+    for key, (_, source) in zip(keys_of(cells), typed, strict=True):
+        last = line + 1 + source.count("\n")
+        placed.append(ShownCell(key, LineRange(line, last)))
+        line = last + 1
+    return placed
 
 
 def _typed(cells: Sequence[Cell], path: str) -> Iterator[tuple[CellType, str]]:

@@ -98,12 +98,14 @@ class CellRef(msgspec.Struct, frozen=True):
     index: int
     id: str | None
     source: str
+    execution_count: int | None = None
+    """That of before the run."""
 
     @classmethod
     def of(cls, document: Document, index: int) -> "CellRef":
         """A reference to a cell of this notebook."""
         cell = document.cells[index]
-        return cls(index, cell.id, cell.source)
+        return cls(index, cell.id, cell.source, cell.execution_count)
 
     def find(self, document: Document) -> int | None:
         """Where the cell is now; None if it is gone, or its source is another one."""

@@ -7,6 +7,7 @@ from typing import Final, TypeVar
 import anyio
 
 from pisces.errors import FileChanged, NotebookError, PiscesError
+from pisces.notebooks.cell import Cell
 from pisces.notebooks.document import Document
 from pisces.notebooks.notebook_file import CellRef, NotebookFile
 from pisces.notebooks.recorder import Recorder, RunState
@@ -33,15 +34,24 @@ class OutputsWriter:
         """`cells` says which cell of the notebook each cell of the call is; `written` is called after each write."""
         self.lost: set[int] = set()
         """The cells of the call that are not in the notebook any more, or have another source there."""
+        self.run_by_others: set[int] = set()
+        """The cells that somebody else has run since, and whose outputs are those of that run."""
+        self.unwritten: set[int] = set()
+        """The cells whose outputs are not in the notebook, as of the last try to write."""
         self.failure: PiscesError | None = None
         """Why the last try to write failed, if it did."""
         self._file = file
+        self._version = file.version
+        """That of before the run."""
         self._cells = cells
         self._recorder = recorder
         self._written = written
 
     async def during(self, work: Callable[[], Awaitable[T]]) -> T:
-        """Do the work, and write meanwhile. When this comes back, or raises, all has been written that can be."""
+        """Do the work, and write meanwhile. When this comes back, or raises, all has been written that can be.
+
+        Also again what another program has overwritten with a copy of the notebook from before the run.
+        """
         try:
             return await beside(self._keep_writing, work)
         finally:
@@ -57,20 +67,20 @@ class OutputsWriter:
             pause = max(_INTERVAL, _SHARE * (time.monotonic() - began))
 
     async def _write_the_last(self) -> None:
-        await self._write_news()
+        await self._write_news(last=True)
         for pause in _LAST_TRIES:
             if not isinstance(self.failure, NotebookError | FileChanged):
                 return
             await anyio.sleep(pause)
-            await self._write_news()
+            await self._write_news(last=True)
 
-    async def _write_news(self) -> None:
-        if not self._recorder.has_news:
+    async def _write_news(self, *, last: bool = False) -> None:
+        if not self._recorder.has_news and not (last and self._recorder.begun):
             return
         news = self._recorder.take_news()
         left = set(news)
         try:
-            left = self.lost = await anyio.to_thread.run_sync(self._write, news)
+            left = self.lost = await anyio.to_thread.run_sync(self._write, news, last)
             self.failure = None
             self._written()
         except PiscesError as error:
@@ -78,22 +88,51 @@ class OutputsWriter:
         finally:  # Also when the wait for a thread is cancelled; and a cell that is lost may come back.
             self._recorder.give_back(left)
 
-    def _write(self, news: Mapping[int, RunState]) -> set[int]:
-        """Put the news into the file. The cells that are not there to take them."""
+    def _write(self, news: Mapping[int, RunState], last: bool) -> set[int]:
+        """Put the news into the file, and at the end whatever else is missing. The cells that are not there to take it.
+
+        Nothing else can be missing unless another program has written the file since the run began.
+        """
         lost: set[int] = set()
+        self.unwritten = set(self._recorder.begun)  # For a file that cannot even be read.
 
         def put(document: Document) -> Document:
             lost.clear()
-            for index, state in news.items():
+            self.run_by_others.clear()
+            written: set[int] = set()
+            check = last and not self._file.comes_from(self._version)
+            for index, state in (self._recorder.states() if check else news).items():
                 place = self._cells[index].find(document)
+                if index not in news and self._is_there(document, place, index, state):
+                    continue
                 if place is None:
                     lost.add(index)
+                elif index not in news and self._was_run_since(document.cells[place], index, state):
+                    self.run_by_others.add(index)
                 else:
+                    written.add(index)
                     document = _with_state(document, place, state)
+            self.unwritten = written | lost | self.run_by_others
             return document
 
         self._file.change(put)
+        self.unwritten = lost | self.run_by_others
         return lost
+
+    def _is_there(self, document: Document, place: int | None, index: int, state: RunState) -> bool:
+        """Whether the file has the outputs of this cell, also where somebody has edited its source since."""
+        if place is not None:
+            return _has_state(document.cells[place], state)
+        cell_id = self._cells[index].id
+        return any(cell.id == cell_id and _has_state(cell, state) for cell in document.cells)
+
+    def _was_run_since(self, cell: Cell, index: int, state: RunState) -> bool:
+        """Whether its outputs are of another run: neither from before this one, nor a part of what this one said."""
+        return cell.execution_count not in (None, state.execution_count, self._cells[index].execution_count)
+
+
+def _has_state(cell: Cell, state: RunState) -> bool:
+    return not cell.flaw and cell.execution_count == state.execution_count and cell.get("outputs") == state.outputs
 
 
 def _with_state(document: Document, place: int, state: RunState) -> Document:

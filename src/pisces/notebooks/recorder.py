@@ -1,6 +1,6 @@
 """The outputs of cells that run, as a notebook has them: events go in, outputs come out. No file is touched here."""
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Final
 
 import msgspec
@@ -42,6 +42,11 @@ class Recorder:
         """Whether something has changed since the last time that it was taken."""
         return bool(self._news)
 
+    @property
+    def begun(self) -> Collection[int]:
+        """The cells that have begun, by their index in the call."""
+        return self._cells.keys()
+
     def began(self, record: CellRecord) -> None:
         """This cell begins; one that is run again begins again."""
         self._running = self._cells[record.index] = _RecordedCell(record.index, self._displays, self._artifact_id)
@@ -70,6 +75,10 @@ class Recorder:
         """What has changed since the last time, by the index of the cell in the call."""
         news, self._news = self._news, set()
         return {index: self._cells[index].state() for index in sorted(news)}
+
+    def states(self) -> Mapping[int, RunState]:
+        """Of every cell that has begun, by its index in the call."""
+        return {index: cell.state() for index, cell in self._cells.items()}
 
     def give_back(self, indexes: Iterable[int]) -> None:
         """What was taken of these cells could not be used: it is news again."""

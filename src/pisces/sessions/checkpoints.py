@@ -27,6 +27,10 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """The folder that had been asked for last."""
     names: Mapping[str, Variable] | None
     """What the namespace held, as far as it was known."""
+    start: int = 0
+    """Where undo ended."""
+    resets: int = 0
+    """How many resets lie before it."""
     name: str = ""
     """Empty for one that was made automatically."""
     made_at: float = msgspec.field(default_factory=time.time)
@@ -34,10 +38,12 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
 
 class Checkpoints:
-    """Those of one session. `add` and `go_back_to` tell it where the session stands.
+    """Those of one session. `add`, `go_back_to` and `reset` tell it where the session stands.
 
     A session that went back and then on again is on another way than before: a named checkpoint that it passed on the
     old way can still be gone back to by its name, but it is not where a crash or an undo leads.
+
+    The way continues across a reset, so that an undo can take the reset back; a crash never leads across it.
     """
 
     def __init__(self, max_mb: int) -> None:
@@ -47,6 +53,10 @@ class Checkpoints:
         """The numbers of those that lead to where the session stands, oldest first."""
         self._ways: dict[int, tuple[int, ...]] = {}
         """For each, those that led to it."""
+        self._resident_mb: dict[int, float] = {}
+        """For each, how much its kernel held."""
+        self.resets = 0
+        """How many resets lie behind the session."""
         self._numbers = count(1)
 
     def __iter__(self) -> Iterator[Kept]:
@@ -60,8 +70,13 @@ class Checkpoints:
 
     def backwards(self, *, up_to: int | None = None) -> list[Kept]:
         """Those that lead to where the session stands, newest first; only such as have at most `up_to` cells."""
-        way = [self._kept[number] for number in reversed(self._way)]
-        return [kept for kept in way if kept.checkpoint.usable and (up_to is None or kept.position <= up_to)]
+        way = [kept for kept in self._usable_way() if kept.resets == self.resets]
+        return [kept for kept in way if up_to is None or kept.position <= up_to]
+
+    @property
+    def before_reset(self) -> Kept | None:
+        """What the session held when it was reset last; None if that is not kept."""
+        return next((kept for kept in self._usable_way() if kept.resets < self.resets), None)
 
     def find(self, name: str) -> Kept:
         """The one of that name. Raises `CheckpointError`, with the names that there are."""
@@ -90,10 +105,9 @@ class Checkpoints:
         number = next(self._numbers)
         self._kept[number] = kept
         self._ways[number] = tuple(self._way)
+        self._resident_mb[number] = resident_mb
         self._way.append(number)
-        automatic = [number for number, other in self._kept.items() if not other.name]
-        for surplus in automatic[: -self._automatic_bound(resident_mb)]:
-            self._give_up(surplus)
+        self._give_up_surplus()
 
     def drop(self, kept: Kept) -> None:
         """Give this one up."""
@@ -106,22 +120,43 @@ class Checkpoints:
 
         It may have been given up while it was woken: then nothing leads back from here.
         """
-        number = next((number for number, other in self._kept.items() if other is kept), None)
+        self.resets = kept.resets
+        number = self._number(kept)
         self._take_way([] if number is None else [*(n for n in self._ways[number] if n in self._kept), number])
 
     def go_back_to_start(self) -> None:
-        """The session stands where it had not run anything. Automatic ones are given up; named ones stay."""
-        self._take_way([])
+        """The session stands where it had not run anything. Automatic ones are given up; named ones stay.
+
+        So does what leads back over a reset.
+        """
+        self._take_way([number for number in self._way if self._kept[number].resets < self.resets])
+
+    def reset(self, kept: Kept) -> None:
+        """The session has a fresh kernel and stands at its start; undo leads back over this to `kept`."""
+        number = self._number(kept)
+        self._take_way([] if number is None else [number])
+        self.resets += 1
 
     def drop_all(self) -> None:
         """Give every one up."""
         for number in list(self._kept):
             self._give_up(number)
 
-    def _automatic_bound(self, resident_mb: float) -> int:
-        """How many automatic ones: what each of them holds for itself is not known, at worst it is all."""
-        affordable = MAX_AUTOMATIC if resident_mb <= 0 else int(self._max_mb // resident_mb)
-        return max(1, min(MAX_AUTOMATIC, affordable))
+    def _number(self, kept: Kept) -> int | None:
+        return next((number for number, other in self._kept.items() if other is kept), None)
+
+    def _usable_way(self) -> list[Kept]:
+        way = [self._kept[number] for number in reversed(self._way)]
+        return [kept for kept in way if kept.checkpoint.usable]
+
+    def _give_up_surplus(self) -> None:
+        """Too many, or too large together: what each holds for itself is not known, at worst it is all."""
+        automatic = [number for number, kept in self._kept.items() if not kept.name]
+        room = float(self._max_mb)
+        for newer, number in enumerate(reversed(automatic)):
+            room -= self._resident_mb[number]
+            if newer and (newer >= MAX_AUTOMATIC or room < 0):
+                self._give_up(number)
 
     def _take_way(self, way: list[int]) -> None:
         self._way = way
@@ -136,6 +171,6 @@ class Checkpoints:
 
     def _give_up(self, number: int) -> None:
         self._kept.pop(number).checkpoint.drop()
-        del self._ways[number]
+        del self._ways[number], self._resident_mb[number]
         if number in self._way:
             self._way.remove(number)

@@ -31,6 +31,8 @@ class WentBack(msgspec.Struct, frozen=True):
     """The name of the checkpoint; empty for one without, and for a fresh kernel."""
     fresh: bool = False
     """Whether this is the beginning: a fresh kernel."""
+    reset: bool = False
+    """Whether a reset was taken back, with the cells after it."""
 
 
 class Traveller(Protocol):
@@ -48,13 +50,20 @@ class Traveller(Protocol):
 
 
 def undo_target(state: SessionState, steps: int) -> Kept | None:
-    """The checkpoint of right before the last cells; None for the beginning. Raises `CheckpointError` if none is."""
+    """The checkpoint of right before the last cells, or before the reset that they came after.
+
+    None for the beginning. Raises `CheckpointError` if none is.
+    """
     own = state.position - state.start
-    if own == 0:
+    over_reset = state.steps_over_reset
+    if over_reset and steps == over_reset:
+        return state.checkpoints.before_reset
+    if own == 0 and not over_reset:
         what = "no cell has finished in it yet" if state.start == 0 else "no cell has finished since it was branched"
         raise CheckpointError(f"There is nothing to undo in this session: {what}.")
     if not 1 <= steps <= own:
-        raise CheckpointError(f"{steps} cells cannot be undone: the session has finished {own}.")
+        hint = f"undo with steps: {over_reset} takes the reset before them back too." if over_reset else ""
+        raise CheckpointError(f"{steps} cells cannot be undone: the session has finished {own}.", hint=hint)
     target = state.position - steps
     for kept in state.checkpoints.backwards(up_to=target):
         if kept.position == target:
@@ -77,21 +86,26 @@ def _out_of_reach(state: SessionState, steps: int) -> CheckpointError:
     return CheckpointError(f"{told}: this is the end of what can be undone.", hint="`branch` keeps what there is now.")
 
 
-async def go_back(session: Traveller, kept: Kept | None, deadline: Deadline, *, owner: str) -> WentBack:
-    """Go on from this checkpoint, or from a fresh kernel; whoever has the turn. Every owner but this one is told."""
-    left = session.state.position
+async def go_back(
+    session: Traveller, kept: Kept | None, deadline: Deadline, *, owner: str, over_reset: bool = False
+) -> WentBack:
+    """Go on from this checkpoint, or from a fresh kernel; whoever has the turn. Every owner but this one is told.
+
+    With `over_reset`, the checkpoint is that of before the last reset.
+    """
+    state = session.state
+    left, own = state.position, state.position - state.start
     if kept is None:
         session.able_to_keep(await _some_kernel(session, deadline))
         await session.end_kernel()
-        session.state.began_anew(same_folder=False)  # The next call starts the fresh kernel.
+        state.began_anew(same_folder=False)  # The next call starts the fresh kernel.
         restore = Restore("exact")
     else:
         restore = await _wake(session, kept, deadline)
-    state = session.state
-    cells = left - state.position
+    cells = own if over_reset else left - state.position
     session.announce(_news(cells, kept, restore), but=owner)
     name = "" if kept is None else kept.name
-    return WentBack(cells, state.position, state.next_back, restore, name, kept is None)
+    return WentBack(cells, state.position, state.next_back, restore, name, kept is None, over_reset)
 
 
 async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
@@ -105,7 +119,7 @@ async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
             session.state.checkpoints.drop(kept)
         await session.recover("The checkpoint that was to be gone back to did not wake")
         raise CheckpointError(
-            f"The checkpoint of after {kept.position} cells could not be woken: {error}.",
+            f"The checkpoint of after {kept.position} cells could not be woken: {error.clause}.",
             hint="The session stands at the newest checkpoint that works; its next result says which.",
         ) from error
     session.state.went_back_to(kept, exact=revival.how == "exact")

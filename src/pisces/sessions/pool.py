@@ -1,5 +1,6 @@
 """The sessions of a runtime: found by key, held by owners, bounded in number, cleared away when idle."""
 
+import logging
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -8,9 +9,9 @@ from functools import partial
 import anyio
 import msgspec
 
-from pisces.errors import DeadlineExceeded, SessionClosed, SessionError
+from pisces.errors import DeadlineExceeded, KernelStartError, SessionClosed, SessionError
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import KernelKind
+from pisces.kernels.base import KernelKind, Relieving
 from pisces.kernels.deadline import Deadline
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.key import SessionKey
@@ -19,6 +20,8 @@ from pisces.sessions.recovery import StateNews
 from pisces.sessions.session import Session
 from pisces.sessions.state import Place
 from pisces.sessions.terms import Terms
+
+_log = logging.getLogger(__name__)
 
 _LIVENESS_SECONDS = 5.0
 _SWEEP_SECONDS = 30.0
@@ -75,6 +78,8 @@ class SessionPool:
         session = self._own.get((key, owner)) if alone else self._sessions.get(key)
         if session is None or session.closed:
             session = self._new(key, terms)
+            # The same name with another kernel is no new name, and a session that was ended is reported as lost.
+            session.is_new = loss is None and all(other.key.id != key.id or other.closed for other in self.sessions)
             if alone:
                 self._own[key, owner] = session
             else:
@@ -118,14 +123,16 @@ class SessionPool:
                 try:
                     await self.acquire_slot(branch, deadline)
                     copy, revival = await kernel.branch(here.checkpoint, branch.launch_spec(), deadline)
+                    branch.adopt(copy)
+                    branch.origin = Origin(session.key.id, here.position, revival.restore(0))
+                    await self._admit(branch, owner)
                 except BaseException:
+                    await branch.end_kernel()
                     self.release_slot(branch)
+                    branch.door.close()
                     raise
                 finally:
                     here.checkpoint.drop()
-                branch.adopt(copy)
-                branch.origin = Origin(session.key.id, here.position, revival.restore(0))
-                await self._admit(branch, owner)
                 branch.journal.branch_from(session.journal, here.position)
         return branch
 
@@ -134,11 +141,7 @@ class SessionPool:
 
     async def _admit(self, branch: Session, owner: str) -> None:
         """The branch is there from now on, unless its name was taken meanwhile."""
-        try:
-            self._refuse_taken(branch.key, owner)
-        except SessionError:
-            await branch.end_kernel()
-            raise
+        self._refuse_taken(branch.key, owner)
         self._losses.pop((branch.key, owner), None)
         branch.owners[owner] = True
         self._sessions[branch.key] = branch
@@ -187,6 +190,8 @@ class SessionPool:
                 continue
             try:
                 await session.recover_if_dead()
+            except KernelStartError as error:  # Our process has no descriptor left: the next call tries again.
+                _log.warning("the session %r could not be brought back: %s", session.key.id, error)
             finally:
                 session.leave_turn()
 
@@ -199,8 +204,7 @@ class SessionPool:
         """End the sessions that no connected owner holds and nobody has used for the idle time."""
         now = time.monotonic()
         for session in self.sessions:
-            idle = not session.busy and not session.marked and now - session.last_used >= self._idle_timeout
-            if idle and not any(session.owners.values()):
+            if now - session.last_used >= self._idle_timeout and _is_unused(session):
                 await self._evict(session, f"The session was idle for {self._idle_timeout:g} seconds and was ended")
 
     async def acquire_slot(self, session: Session, deadline: Deadline) -> None:
@@ -211,11 +215,17 @@ class SessionPool:
             peers = [other for other in self._with_kernel if other.terms.backend.kind == kind]
             if len(peers) < most:
                 break
-            idle = (peer for peer in peers if not peer.busy)
-            victim = min(idle, key=lambda s: (s.marked, s.last_used), default=None)
+            idle = [peer for peer in peers if not peer.busy]
+            dispensable = (peer for peer in idle if peer.key != session.runs_clean_for)
+            victim = min(dispensable, key=lambda s: (s.marked, s.last_used), default=None)
             if victim is not None:
                 await self._evict(victim, f"The session was ended to make room: {most} kernels may be up")
                 continue
+            if len(idle) == len(peers):
+                raise SessionError(
+                    f"No room for a kernel beside that of session {idle[0].key.id!r}: at most {most} may be up",
+                    hint="`python.maxSessions` sets how many may be up.",
+                )
             changed = self._slot_changed = self._slot_changed or anyio.Event()
             with deadline.scope() as scope:
                 await changed.wait()
@@ -224,6 +234,21 @@ class SessionPool:
                     f"All {most} kernels are busy", hint="`python.maxSessions` sets how many may be up."
                 )
         self._with_kernel.add(session)
+
+    async def close_idle(self, session: Session) -> None:
+        """Close what can be done without, because descriptors have run out.
+
+        These are connections that nothing goes over, processes that no kernel comes from, and idle sessions that no
+        connected owner holds: those of others keep their state.
+        """
+        for other in self.sessions:
+            if other is not session and other.kernel is not None and _is_unused(other):
+                await self._evict(
+                    other, "The session was ended to make room: this process has no file descriptor left for another"
+                )
+        for backend in {id(other.terms.backend): other.terms.backend for other in (session, *self.sessions)}.values():
+            if isinstance(backend, Relieving):
+                await backend.close_idle()
 
     def release_slot(self, session: Session) -> None:
         """The session's kernel is gone: whoever waits for a slot looks again."""
@@ -270,3 +295,8 @@ class SessionPool:
         await session.close(why=why, leave=leave)
         if session.door.owner:
             await self.leave(session.door.owner)
+
+
+def _is_unused(session: Session) -> bool:
+    """Whether nothing runs in it, nothing in it was marked to be kept, and no connected owner holds it."""
+    return not session.busy and not session.marked and not any(session.owners.values())

@@ -7,7 +7,7 @@ import logging
 
 import msgspec
 
-from pisces.errors import DeadlineExceeded, KernelError
+from pisces.errors import DeadlineExceeded, KernelError, without_descriptor
 from pisces.kernels.base import Checkpointing, Kernel
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import KernelState, ProcessExit, Restore
@@ -64,7 +64,10 @@ def died_between_calls(ended: ProcessExit | None) -> str:
 
 
 async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews | None:
-    """Have a dead kernel go on from the newest checkpoint that wakes; None if none does, and it stays dead."""
+    """Have a dead kernel go on from the newest checkpoint that wakes; None if none does, and it stays dead.
+
+    Raises what waking raised when our process has no descriptor left: the checkpoint can be woken later.
+    """
     if not isinstance(kernel, Checkpointing):
         return None
     deadline = Deadline.after(_RECOVERY_CAP)
@@ -72,6 +75,8 @@ async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews
         try:
             revival = await kernel.restore(kept.checkpoint, Deadline.after(deadline.remaining(_RESTORE_CAP)))
         except (KernelError, DeadlineExceeded) as error:
+            if without_descriptor(error) is not None:
+                raise
             _log.warning("the checkpoint of after cell %d was not restored: %s", kept.position, error)
             if not kept.checkpoint.usable:  # One that the system would not wake now may be had later, by its name.
                 state.checkpoints.drop(kept)

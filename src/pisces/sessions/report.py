@@ -6,8 +6,9 @@ import msgspec
 
 from pisces.model.cells import Cell, CellRecord
 from pisces.model.events import KernelState, Restore, VariableChanges
-from pisces.model.results import Outcome
+from pisces.model.results import CellError, Outcome
 from pisces.output.sanitize import clean
+from pisces.sessions.variables import Dropped
 
 
 class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
@@ -26,6 +27,8 @@ class RunOptions(msgspec.Struct, frozen=True, kw_only=True):
     """Cells that took less than this together, and are followed by another one, are kept together: see the policy."""
     may_fail: frozenset[int] = frozenset()
     """The indexes of cells whose exception is expected: the call goes on after it, and is none the worse for it."""
+    notebook: str = ""
+    """The path of the notebook that the cells are of; empty for others."""
     subject: str = ""
     """Whose state notices are about, where a call has several kernels; empty where it has one."""
     unread: Callable[[], bool] | None = None
@@ -43,7 +46,13 @@ class RunReport(msgspec.Struct, kw_only=True):
     """The indexes of cells of this call that finished, and whose doing is gone with the kernel."""
     expected: list[int] = msgspec.field(default_factory=list)
     """The indexes of cells that raised as they might: the call went on after them."""
+    error: CellError | None = None
+    """What the first cell raised that failed and was not expected to."""
     variables: VariableChanges | None = None
+    overwritten: list[str] = msgspec.field(default_factory=list)
+    """The variables of the session that cells of a notebook changed or deleted, and that did not come from it."""
+    dropped: Dropped | None = None
+    """What the reset that the call began with took out of the session."""
     notices: list[str] = msgspec.field(default_factory=list)
     """What the reader must be told before anything else, about the state."""
     notes: list[str] = msgspec.field(default_factory=list)

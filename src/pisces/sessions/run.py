@@ -3,9 +3,10 @@
 from collections.abc import Sequence
 
 import anyio
+from msgspec.structs import replace
 
 from pisces.bridge.lease import HostTools, Lease
-from pisces.errors import DeadlineExceeded, KernelError, KernelGone, TooManyRestarts
+from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError, TooManyRestarts
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
@@ -59,7 +60,8 @@ class CallRun:
         self._callers = callers
         self._told: StateNews | None = None
         self._doings = doings or Doings()
-        self._joined_reset = options.reset and session.resetting
+        # A notebook's run from scratch is a check of that: its kernel is fresh for it alone.
+        self._joined_reset = options.reset and session.resetting and not options.notebook
 
     async def run(self) -> RunReport:
         """Wait for the turn, run the cells. A cell that fails is in the report; only errors of ours are raised."""
@@ -72,6 +74,8 @@ class CallRun:
             if await self._ready():
                 await self._run_cells()
                 self.report.variables = self._doings.variables
+                self.report.overwritten = self._doings.overwritten
+            self._report_dropped()
             self.report.notes += [*self._session.source.take_notes(), *self._session.journal.take_trouble()]
             if self._options.unread is not None and self._options.unread():
                 self.hand_back_news()  # Here, because whoever waits for the turn begins when it is left.
@@ -81,6 +85,12 @@ class CallRun:
         finally:
             self._session.leave_turn()
         return self.report
+
+    def _report_dropped(self) -> None:
+        """What the reset took away, and with how many steps an undo could take it back now."""
+        dropped = self._session.dropped if self._options.reset and not self._joined_reset else None
+        if dropped is not None:
+            self.report.dropped = replace(dropped, undo_steps=self._session.state.steps_over_reset)
 
     def hand_back_news(self) -> None:
         """Nobody will read the report: what it says of the state is said with the next call, and not here."""
@@ -113,7 +123,7 @@ class CallRun:
                 await self._session.ensure_kernel(self._deadline)
                 ready = True
         except DeadlineExceeded as error:
-            self._nothing_ran(str(error))
+            self._nothing_ran(error.clause)
             return False
         if not ready:
             self._nothing_ran("the kernel was not up yet")
@@ -167,7 +177,7 @@ class CallRun:
                 await self._session.ensure_kernel(self._deadline)
                 up = True
         except (DeadlineExceeded, KernelError, TooManyRestarts) as error:
-            self.report.notes.append(f"The cell could not be run again: {error}.")
+            self.report.notes.append(f"The cell could not be run again: {error.clause}.")
         return up and not self._stop.due
 
     async def _attempt(self, record: CellRecord) -> Attempt:
@@ -190,7 +200,8 @@ class CallRun:
         if self._witness is not None:
             self._witness.began(record)
         await self._progress.changed()
-        request = ExecuteRequest(code=record.code, cwd=attempt.folder, inspect=self._options.inspect)
+        code = record.code.removeprefix("\ufeff")  # A byte order mark of the file that it came from.
+        request = ExecuteRequest(code=code, cwd=attempt.folder, inspect=self._options.inspect)
         execution: Execution | None = None
         try:
             with self._stop.scope():  # The kernel may be far away, or busy with what an earlier cell has left.
@@ -219,8 +230,7 @@ class CallRun:
         self._write_down(attempt)
         with anyio.CancelScope(shield=True):
             if attempt.died:
-                news = await self._session.recover(attempt.how_it_died(self._options.interrupt_grace))
-                self._tell_news(news)
+                await self._recover(attempt.how_it_died(self._options.interrupt_grace))
             elif attempt.done is not None and attempt.done.state == "lost":
                 self._session.found_emptied()
                 self._tell_news()
@@ -232,6 +242,16 @@ class CallRun:
                 self._session.cell_cut()
             else:
                 await self._keep_state(attempt, record)
+
+    async def _recover(self, why: str) -> None:
+        try:
+            news = await self._session.recover(why)
+        except KernelStartError as error:
+            self.report.state = "unknown"
+            text = f"{why}. It cannot be brought back now: {error.clause}. {error.hint} The next call tries again."
+            self._notice("[State: unknown]", text)
+        else:
+            self._tell_news(news)
 
     def _write_down(self, attempt: Attempt) -> None:
         """The end of the cell, for the journal; a call that is cancelled has time left, and was stopped by somebody."""
@@ -253,8 +273,9 @@ class CallRun:
         """The cell came to its own end; only the last word on whether that was kept is in the report."""
         assert attempt.done is not None
         session = self._session
-        session.cell_finished(attempt.done.variables, attempt.reached)
-        self._doings.add(session.position, record.index, attempt.done.variables)
+        changes = attempt.done.variables
+        overwritten = session.cell_finished(changes, attempt.reached, self._options.notebook)
+        self._doings.add(session.position, record.index, changes, overwritten)
         goes_on = attempt.ok and record is not self.report.records[-1] and not self._stop.due
         put_off = self._options.put_off_ms if goes_on else 0.0
         self.report.not_kept = await session.keep_after_cell(attempt.duration_ms, put_off_ms=put_off)
@@ -349,6 +370,7 @@ class CallRun:
             report.expected.append(record.index)
             return True
         report.outcome = outcome
+        report.error = report.error or self._transcript.error
         return False
 
 

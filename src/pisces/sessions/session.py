@@ -10,7 +10,16 @@ from typing import Protocol
 import anyio
 import msgspec
 
-from pisces.errors import CheckpointError, InvalidCall, KernelGone, TooManyRestarts
+from pisces.errors import (
+    CheckpointError,
+    DeadlineExceeded,
+    InvalidCall,
+    KernelError,
+    KernelGone,
+    KernelStartError,
+    TooManyRestarts,
+    without_descriptor,
+)
 from pisces.journal.session_journal import Journals
 from pisces.kernels.base import Checkpointing, Completing, Inspecting, Kernel, LaunchSpec, Mortal
 from pisces.kernels.completing import among
@@ -30,9 +39,11 @@ from pisces.sessions.state import Place, SessionState
 from pisces.sessions.terms import Terms
 from pisces.sessions.tool_door import ToolDoor
 from pisces.sessions.turns import Turns
-from pisces.sessions.variables import VariableList
+from pisces.sessions.variables import Dropped, VariableList
 
 _CLOSE_WAIT = 3.0
+_KEEP_CAP = 5.0
+"""How long a reset waits for a checkpoint of what it drops: most are there already, or take milliseconds."""
 _MAX_DEATHS = 2
 
 _log = logging.getLogger(__name__)
@@ -42,6 +53,7 @@ class KernelSlots(Protocol):
     """The pool, as a session sees it: where leave to have a kernel comes from."""
 
     async def acquire_slot(self, session: "Session", deadline: Deadline) -> None: ...
+    async def close_idle(self, session: "Session") -> None: ...
     def release_slot(self, session: "Session") -> None: ...
     def session_idle(self) -> None: ...
 
@@ -66,6 +78,8 @@ class Session(Turns, OwnerNews):
         self.generation = 0
         self.state = SessionState(terms.rule, place or Place(folder=key.cwd))
         self.origin: Origin | None = None
+        self.is_new = False
+        """Whether a call made it under a name that no session had, and no result has said so yet."""
         self.journal = journals.new(
             key.id,
             cwd=key.cwd,
@@ -74,6 +88,10 @@ class Session(Turns, OwnerNews):
             kernelspec=key.kernelspec,
         )
         self.resetting = False
+        self.dropped: Dropped | None = None
+        """What the last reset took out of it; None if there was nothing to lose."""
+        self.runs_clean_for: SessionKey | None = None
+        """The session beside which this one was made, to run a notebook from scratch: it makes no room for this one."""
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
@@ -112,7 +130,7 @@ class Session(Turns, OwnerNews):
         await self._slots.acquire_slot(self, deadline)
         self._phase = "provisioning"
         try:
-            kernel = await self.source.get(self.launch_spec(), deadline)
+            kernel = await self._new_kernel(deadline)
         except BaseException:
             self._slots.release_slot(self)
             raise
@@ -122,11 +140,30 @@ class Session(Turns, OwnerNews):
             self.source.news = None
         return kernel
 
+    async def _new_kernel(self, deadline: Deadline) -> Kernel:
+        """Have one from the source; once more, when descriptors have run out and what was idle could be closed."""
+        try:
+            return await self.source.get(self.launch_spec(), deadline)
+        except (KernelError, OSError) as error:
+            if without_descriptor(error) is None:
+                raise
+            _log.warning("no descriptor is left for a kernel: %s", error)
+        await self._slots.close_idle(self)
+        try:
+            return await self.source.get(self.launch_spec(), deadline)
+        except OSError as error:
+            if without_descriptor(error) is None:
+                raise
+            raise KernelStartError(f"Cannot start a kernel: {error.strerror or error}") from error
+
     def launch_spec(self) -> LaunchSpec:
         """What a kernel of this session starts with now, and where."""
         spec = self.terms.launch(self.folder)
         injected = {**spec.injected, **self.journal.environment}
-        return self.door.shown_in(msgspec.structs.replace(spec, injected=injected, durable=self.terms.durable))
+        durable = self.terms.durable
+        return self.door.shown_in(
+            msgspec.structs.replace(spec, injected=injected, durable=durable, session=self.key.id)
+        )
 
     def adopt(self, kernel: Kernel) -> None:
         """This one is up, and the session's from now on; the session has a slot for it."""
@@ -136,17 +173,29 @@ class Session(Turns, OwnerNews):
         self._phase = "ready"
 
     async def reset(self, deadline: Deadline) -> None:
-        """Have a fresh kernel, and forget every trouble with the old one. Named checkpoints stay."""
-        self.resetting = True
-        old, self.kernel = self.kernel, None
-        left = self.source.left(self.launch_spec())
-        self.source.forget()
-        self.state.began_anew()
-        self.journal.reset()
-        self._deaths = 0
-        self.forget_news()
-        failure: Exception | None = None
+        """Have a fresh kernel, and forget every trouble with the old one; `dropped` says what it held.
+
+        Named checkpoints stay, and a checkpoint of the state of now, where there can be one: undo goes back to it.
+        """
+        self.resetting, self.dropped = True, None
         try:
+            left = self.source.left(self.launch_spec())
+            names = self.state.names.listed()
+            found = tuple(variable.name for variable in names.variables if variable.type != "module")
+            complete = names.complete and left is None
+            holds = bool(found) or not complete
+            kept, why_not = None, ""
+            # What holds nothing must not take the place of what an earlier reset has dropped.
+            if holds or self.state.checkpoints.before_reset is None:
+                kept, why_not = await self._keep_for_undo(deadline)
+            self.dropped = Dropped(found, complete, why_not) if holds else None
+            old, self.kernel = self.kernel, None
+            self.source.forget()
+            self.state.began_anew(undo_to=kept)
+            self.journal.reset(can_be_undone=kept is not None)
+            self._deaths = 0
+            self.forget_news()
+            failure: Exception | None = None
             async with anyio.create_task_group() as group:
                 if old is not None:  # It takes as long to end as the new one to begin.
                     group.start_soon(_shut_down, old)
@@ -160,6 +209,23 @@ class Session(Turns, OwnerNews):
             self.resetting = False
         if failure is not None:
             raise failure
+
+    async def _keep_for_undo(self, deadline: Deadline) -> tuple[Kept | None, str]:
+        """The state that a reset is about to drop, or why it cannot be kept, as a clause."""
+        if self.state.blank:
+            return None, "it was in a kernel that an earlier process had left"
+        soon = Deadline.after(min(_KEEP_CAP, deadline.remaining() / 2))
+        why_not = f"keeping its state took more than {soon.seconds:.1f} seconds"
+        try:
+            with soon.scope():
+                return await self.state.keep_for_undo(self.kernel, soon), ""
+        except KernelGone:
+            why_not = "the kernel had ended"
+        except CheckpointError as error:
+            why_not = error.clause
+        except DeadlineExceeded:
+            pass  # As when the scope ends the wait.
+        return None, why_not
 
     async def end_kernel(self) -> None:
         """End the kernel in good order."""
@@ -188,10 +254,16 @@ class Session(Turns, OwnerNews):
     async def recover(self, why: str) -> StateNews:
         """The kernel is dead: it comes back from a checkpoint, or is cleared away. Each owner hears which, and why.
 
-        So does the caller, who may be an owner no longer.
+        So does the caller, who may be an owner no longer. Raises `KernelStartError` when our process has no descriptor
+        left to wake a checkpoint: the kernel stays dead, and the next call tries again.
         """
         assert self.kernel is not None
-        news = await bring_back(self.kernel, self.state, why)
+        try:
+            news = await bring_back(self.kernel, self.state, why)
+        except KernelStartError as error:
+            _log.warning("no descriptor is left to bring a kernel back: %s", error)
+            await self._slots.close_idle(self)
+            news = await bring_back(self.kernel, self.state, why)
         if news is not None:
             self.came_back()
             self._tell(news)
@@ -232,12 +304,14 @@ class Session(Turns, OwnerNews):
         """No cell is known to have finished: the way to the kernel was lost, or the cell was not taken."""
         self._phase = "ready"
 
-    def cell_finished(self, changes: VariableChanges | None = None, folder: str | None = None) -> None:
-        """A cell came to its own end, whatever its result: this kernel works."""
+    def cell_finished(
+        self, changes: VariableChanges | None = None, folder: str | None = None, notebook: str = ""
+    ) -> tuple[str, ...]:
+        """A cell came to its own end, whatever its result: this kernel works. Returns what `SessionState` does."""
         self._phase = "ready"
         self._finished_a_cell = True
         self._deaths = 0
-        self.state.cell_finished(changes, folder)
+        return self.state.cell_finished(changes, folder, notebook)
 
     async def keep_after_cell(self, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
         """Keep the state of now, where the kernel can and it is worth it; a sentence about it if it was not kept.
@@ -309,14 +383,16 @@ class Session(Turns, OwnerNews):
             return went
 
     async def undo(self, deadline: Deadline, *, steps: int = 1, owner: str = "") -> WentBack:
-        """Take the last cells back: go to the checkpoint of right before them.
+        """Take the last cells back: go to the checkpoint of right before them. A reset before them is one step more.
 
         Every owner but the one who wanted it hears of it. Raises `CheckpointError` when there is none, and says what
         can be gone to instead.
         """
         async with self.turn(deadline):
-            went = await go_back(self, undo_target(self.state, steps), deadline, owner=owner)
-            self.journal.went_back("undo", went.position, went.name)
+            target = undo_target(self.state, steps)
+            over_reset = target is not None and target is self.state.checkpoints.before_reset
+            went = await go_back(self, target, deadline, owner=owner, over_reset=over_reset)
+            self.journal.went_back("undo", went.position, went.name, over_reset=went.reset)
             return went
 
     async def variables(self, deadline: Deadline) -> VariableList:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 import msgspec
 
 from pisces.errors import CheckpointError
-from pisces.kernels.base import Checkpoint, Checkpointing, Outlook
+from pisces.kernels.base import Checkpoint, Checkpointing, Kernel, Outlook
 from pisces.kernels.deadline import Deadline
 from pisces.model.events import Variable, VariableChanges
 from pisces.sessions.checkpoint_policy import CheckpointPolicy, CheckpointRule, Skip
@@ -54,14 +54,23 @@ class SessionState:
         positions = [kept.position for kept in self.checkpoints.backwards(up_to=self.position - 1)]
         if self.start == 0:
             positions.append(0)  # A fresh kernel is what there was before any cell.
-        return self.position - max(positions, default=self.position)
+        back = self.position - max(positions, default=self.position)
+        return back or self.steps_over_reset
 
-    def cell_finished(self, changes: VariableChanges | None, folder: str | None) -> None:
-        """One more cell came to its own end, and did this; `folder` if it was sent there first, and went."""
+    @property
+    def steps_over_reset(self) -> int:
+        """How many steps of undo take the last reset back, which is one of them; 0 if nothing leads there."""
+        return 0 if self.checkpoints.before_reset is None else self.position - self.start + 1
+
+    def cell_finished(self, changes: VariableChanges | None, folder: str | None, notebook: str = "") -> tuple[str, ...]:
+        """One more cell came to its own end, and did this; `folder` if it was sent there first, and went.
+
+        For a cell of a notebook: the names of others that it overwrote.
+        """
         self.position += 1
-        self.names.apply(changes)
         if folder is not None:
             self.folder = folder
+        return self.names.apply(changes, notebook)
 
     async def keep_after_cell(self, kernel: Checkpointing, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
         """Make a checkpoint if that is worth its cost; otherwise say why not, as a sentence for the reader."""
@@ -108,6 +117,25 @@ class SessionState:
         self._add(await kernel.checkpoint(), outlook, "")
         self.policy.began_anew()
 
+    async def keep_for_undo(self, kernel: Kernel | None, deadline: Deadline) -> Kept:
+        """A checkpoint of now that outlives the kernel; a new one only if the newest is an older one.
+
+        Raises `CheckpointError` when there can be none, `KernelGone`, or `DeadlineExceeded`.
+        """
+        kept = next(iter(self.checkpoints.backwards()), None)
+        if kept is None or kept.position != self.position:
+            if self.policy.rule.mode == "off":
+                raise CheckpointError("python.checkpoint is off")
+            if not isinstance(kernel, Checkpointing):
+                raise CheckpointError("this kernel cannot keep its state")
+            outlook = kernel.outlook()
+            obstacle = self.policy.obstacle(outlook)
+            if obstacle:
+                raise CheckpointError(obstacle)
+            kept = self._add(await kernel.checkpoint(), outlook, "")
+        await kept.checkpoint.settled(deadline)
+        return kept
+
     async def now(self, kernel: Checkpointing) -> Kept:
         """A checkpoint for the caller, who drops it. Raises `CheckpointError` if there can be none, or `KernelGone`."""
         self._possible(kernel)
@@ -117,14 +145,19 @@ class SessionState:
 
     def went_back_to(self, kept: Kept, *, exact: bool) -> None:
         """The kernel goes on from this checkpoint."""
-        self.position = kept.position
+        self.start, self.position = kept.start, kept.position
         self.folder = kept.folder
         self.names = Names(kept.names if exact else None)
         self.checkpoints.go_back_to(kept)
         self.policy.began_anew()
 
-    def began_anew(self, *, same_folder: bool = True) -> None:
-        """There is, or will be, a fresh kernel: in the folder that was asked for last, or in the first one again."""
+    def began_anew(self, *, same_folder: bool = True, undo_to: Kept | None = None) -> None:
+        """There is, or will be, a fresh kernel: in the folder that was asked for last, or in the first one again.
+
+        With `undo_to`, because of a reset that an undo can take back.
+        """
+        if undo_to is not None:
+            self.checkpoints.reset(undo_to)
         self.start = self.position = 0
         self.folder = self.folder if same_folder else self._first_folder
         self._first_folder = self.folder
@@ -140,8 +173,15 @@ class SessionState:
         return kept
 
     def _here(self, made: Checkpoint, name: str) -> Kept:
-        names = self.names.snapshot()
-        return Kept(checkpoint=made, position=self.position, folder=self.folder, names=names, name=name)
+        return Kept(
+            checkpoint=made,
+            position=self.position,
+            folder=self.folder,
+            names=self.names.snapshot(),
+            start=self.start,
+            resets=self.checkpoints.resets,
+            name=name,
+        )
 
     def _possible(self, kernel: Checkpointing) -> Outlook:
         outlook = kernel.outlook()

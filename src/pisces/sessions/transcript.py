@@ -12,7 +12,7 @@ import msgspec
 from pisces.model.cells import CellRecord
 from pisces.model.events import AnyEvent, ClearOutput, Display, Error, InputRequested, Result, Status, Stream
 from pisces.model.mime import SVG
-from pisces.model.results import ImageOutput
+from pisces.model.results import CellError, ImageOutput
 from pisces.output.artifacts import ArtifactStore
 from pisces.output.display import Shown, interpret
 from pisces.output.sanitize import Sanitizer, clean
@@ -41,6 +41,8 @@ class Transcript:
         self.images: list[ImageOutput] = []
         self.status_events: list[Status] = []
         self.stdin_requested = False
+        self.error: CellError | None = None
+        """What the newest cell raised."""
         self._status_bytes = 0
         self._left_out: Counter[str] = Counter()
         self._artifacts = artifacts
@@ -55,6 +57,7 @@ class Transcript:
         """A cell begins; what comes next is its output."""
         heading = f"[{record.index + 1}/{total}] {record.title}".rstrip() if total > 1 else ""
         self._cell = _CellOutput(record, heading, self)
+        self.error = None
         self.gather(record, "")
 
     def take(self, event: AnyEvent) -> None:
@@ -135,6 +138,18 @@ class Transcript:
         """Where an artifact of this call is."""
         return None if artifact_id is None else str(self._artifacts.path(artifact_id))
 
+    def keep_error(self, record: CellRecord, event: Error) -> None:
+        """Keep what a cell raised, each text bounded as the output is."""
+        if not event.ename:
+            return  # A kernel of another language reports a failed command this way, with its exit code.
+        ename, evalue, traceback = map(self._bounded, (event.ename, event.evalue, "\n".join(event.traceback)))
+        self.error = CellError(ename, evalue, traceback.rstrip("\n").split("\n"), record.index)
+
+    def _bounded(self, text: str) -> str:
+        sink = OutputSink(limits=self._limits)
+        sink.write(clean(text))
+        return sink.dump().text
+
     def capture(self) -> OutputSink:
         """A sink for the record of one cell."""
         return OutputSink(limits=self._limits)
@@ -171,6 +186,7 @@ class _CellOutput:
             case Result() | Display():
                 self._show(event)
             case Error():
+                self._transcript.keep_error(self._record, event)
                 text = clean("\n".join(event.traceback).rstrip("\n"))
                 self._input_refused &= STDIN_REFUSED not in text
                 self._write_block(text)

@@ -19,23 +19,53 @@ class VariableList(msgspec.Struct, frozen=True):
     """False when there may be more names than these, or some that are gone."""
 
 
+class Dropped(msgspec.Struct, frozen=True):
+    """What a reset took out of a session."""
+
+    names: tuple[str, ...]
+    """Without those of modules, which are imported again."""
+    complete: bool
+    """Whether these are all that it held."""
+    kept_not: str = ""
+    """Why the state was not kept, as a clause; empty when it was."""
+    undo_steps: int = 0
+    """How many steps of undo take the reset back; 0 when none does."""
+
+
 class Names:
     """What the namespace holds, as the cells that finished have told; begun with None when that is not known."""
 
     def __init__(self, known: Mapping[str, Variable] | None) -> None:
         self._known = dict(known or {})
         self.complete = known is not None
+        self._notebooks: dict[str, str] = {}
+        """Of names that a run of a notebook set last, the notebook."""
 
-    def apply(self, changes: VariableChanges | None) -> None:
-        """A cell finished and did this; None if nobody asked what."""
+    def apply(self, changes: VariableChanges | None, notebook: str = "") -> tuple[str, ...]:
+        """A cell finished and did this; None if nobody asked what.
+
+        For a cell of a notebook: which names it changed or removed that did not come from that notebook.
+        """
         if changes is None:
             self.complete = False
-            return
+            return ()
+        overwritten = self._overwritten(changes, notebook) if notebook or self._notebooks else ()
         for variable in (*changes.added, *changes.changed):
             self._known[variable.name] = variable
         for name in changes.removed:
             self._known.pop(name, None)
         self.complete &= not changes.more
+        return overwritten
+
+    def _overwritten(self, changes: VariableChanges, notebook: str) -> tuple[str, ...]:
+        bound = [variable.name for variable in changes.changed]
+        touched = [*bound, *changes.removed] if notebook else ()
+        foreign = tuple(name for name in touched if self._notebooks.get(name) != notebook)
+        for name in (*bound, *(variable.name for variable in changes.added), *changes.removed):
+            self._notebooks.pop(name, None)
+        if notebook:
+            self._notebooks |= dict.fromkeys([*bound, *(variable.name for variable in changes.added)], notebook)
+        return foreign
 
     def replace(self, variables: tuple[Variable, ...]) -> None:
         """The kernel itself has been asked: these are all."""

@@ -39,7 +39,7 @@ class Dispatcher:
         """
         self._runtime = runtime
         self._chosen = None if tools is None else offered(runtime, tools)
-        self._context = _with_way_to_artifacts(context or CallContext(), self.tools)
+        self._context = _for_tools(context or CallContext(), self.tools)
 
     @property
     def tools(self) -> tuple[str, ...]:
@@ -123,8 +123,8 @@ class Dispatcher:
         return session if isinstance(session, str) else self._context.default_session
 
 
-def _with_way_to_artifacts(context: CallContext, tools: Sequence[str]) -> CallContext:
-    """Tell of the way to a whole output that a model with these tools has, unless the caller knows a better one."""
-    if context.read_with != CallContext().read_with:
-        return context
-    return msgspec.structs.replace(context, read_with=way_to_artifacts(tools))
+def _for_tools(context: CallContext, tools: Sequence[str]) -> CallContext:
+    """Tell of ways that a model with these tools has: to a whole output, unless the caller knows a better one."""
+    default = context.read_with == CallContext().read_with
+    read_with = way_to_artifacts(tools) if default else context.read_with
+    return msgspec.structs.replace(context, read_with=read_with, tools=tools)

@@ -1,6 +1,6 @@
 """What a tool is, and what a call of one gets to work with."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Collection, Container, Mapping
 from pathlib import Path
 from typing import Any, Final, Protocol
 
@@ -23,6 +23,8 @@ from pisces.tools.bash_commands import Commands
 
 DEFAULT_SESSION: Final = "default"
 """The session of a call that names none."""
+NEED_NO_KERNEL: Final = ("bash", "read", "write", "edit")
+"""The tools that work where Python cannot be used."""
 _LONGEST_ATTENDED: Final = 7 * 86_400.0
 """Seconds that may be asked for by somebody who sees the call run: the most that `python.maxTimeout` can be."""
 
@@ -60,6 +62,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Who calls, and how they want to hear of it."""
 
     owner: str = "runtime"
+    caller: str = ""
+    """Which of the owner's agents or clients calls, by an id; empty where that is not known."""
     default_session: str = DEFAULT_SESSION
     """The session that this caller means when it names none."""
     on_update: OnUpdate | None = None
@@ -70,8 +74,12 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Set it to stop the call; the result then says `interrupted`."""
     unread: Callable[[], bool] | None = None
     """Says, when the cells have run, that nobody will read the result: the next call says what became of the state."""
+    max_text: int | None = None
+    """How many bytes of text, in JSON, this caller takes of one result, where that is less than a result may have."""
     read_with: str = "Read artifact://{id}"
     """The way to an artifact that this caller has, for the notice under a cut output."""
+    tools: Collection[str] = ()
+    """The tools that this caller has, for the refusal of a call whose kernel cannot be had; empty where unknown."""
     keep_going: bool = False
     """Run the cells after a failed one too."""
     durable: bool = False
@@ -80,6 +88,8 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     """Whether anything can be called after this call; False where the runtime ends with it, and would end a job."""
     callers: tuple[Lease, ...] = ()
     """The cells that wait for this call, outermost first, where it comes from a cell."""
+    announce_new: bool = True
+    """Whether the first result of a new session says that it is new: its name may be mistyped."""
     attended: bool = False
     """Whether a person sees it run and can stop it: then no setting limits the time that it may ask for."""
 
@@ -119,6 +129,13 @@ def way_to_artifacts(tools: Container[str]) -> str:
         "python": "Use output({id}) in a cell",
     }
     return next((way for tool, way in ways.items() if tool in tools), "Run `pisces artifact {id}`")
+
+
+def tools_without_kernel(tools: Collection[str]) -> str:
+    """A sentence with those of the tools that work without a kernel; empty where none does."""
+    named = ["notebook (to read and edit)"] if "notebook" in tools else []
+    named += [name for name in NEED_NO_KERNEL if name in tools]
+    return f"Tools that need no kernel: {', '.join(named)}." if named else ""
 
 
 def error_result(message: str) -> ToolResult:

@@ -5,6 +5,7 @@ from functools import partial
 from typing import Any, Final
 
 from pisces.environment.filter import filter_environment
+from pisces.environment.interpreter import NotUsedYet
 from pisces.errors import DeadlineExceeded, InterpreterError
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
@@ -61,7 +62,8 @@ class BashTool(PromptedTool):
                     return stopped_result([record], stop, deadline, "the command had not begun")
                 return await self._run(record, Order(record.code, cwd, env, extra), context, stop, deadline)
 
-        return await with_refusals_told(self._services, partial(unless_aborted, context.abort, stop.ask, work))
+        stoppable = partial(unless_aborted, context.abort, stop.ask, work)
+        return await with_refusals_told(self._services, context, stoppable)
 
     async def _run(
         self, record: CellRecord, order: Order, context: CallContext, stop: StopSignal, deadline: Deadline
@@ -84,13 +86,18 @@ class BashTool(PromptedTool):
         return await cells_result(report, transcript, CallEnd("", None, deadline.seconds), context.read_with)
 
     async def _environment(self, deadline: Deadline) -> dict[str, str]:
-        """What a kernel sees; where there is no Python to be active, the filtered environment alone."""
+        """What a kernel sees; where there is no Python to be active, the filtered environment alone.
+
+        A command needs no kernel, so one of the folder that was never used here is active without having been run.
+        """
         services = self._services
         interpreters = services.interpreters
         found = interpreters.known(None)
         if found is None and not self._has_no_python:
             try:
-                found = await interpreters.find(None, Deadline.after(deadline.remaining(_LOOK_SECONDS)))
+                found = await interpreters.find(None, Deadline.after(deadline.remaining(_LOOK_SECONDS)), ahead=True)
+            except NotUsedYet as unused:
+                found = unused.interpreter
             except (InterpreterError, DeadlineExceeded):
                 self._has_no_python = True
         if found is not None:

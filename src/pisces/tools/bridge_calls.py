@@ -37,7 +37,13 @@ class CellTools:
         tool = tools.get(name)
         if tool is None:
             return Answer(error=_no_such_tool(name, tools))
-        context = CallContext(owner=lease.owner, abort=abort, read_with=_READ_WITH, callers=lease.chain)
+        context = CallContext(
+            owner=lease.owner,
+            abort=abort,
+            read_with=_READ_WITH,
+            callers=lease.chain,
+            announce_new=False,  # The text is a value for the code of the cell.
+        )
         try:
             return _answer(await tool.call(args, context))
         except PiscesError as error:

@@ -3,7 +3,7 @@
 from collections.abc import Awaitable, Callable, Sequence
 from itertools import count
 
-from pisces.errors import InvalidCall, KernelStartError, PiscesError
+from pisces.errors import InterpreterError, InvalidCall, KernelStartError, PiscesError
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
 from pisces.model.results import ToolResult
@@ -16,10 +16,11 @@ from pisces.sessions.session import Session
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
 from pisces.sessions.witness import Witness
-from pisces.tools.base import CallContext, Services, error_result
+from pisces.tools.base import CallContext, Services, error_result, tools_without_kernel
 from pisces.tools.bridge_calls import CellTools, refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
+from pisces.tools.session_lookup import new_session_notice, shared_notice
 
 _ONE_OFF = count(1)
 """Numbers the sessions of per-call mode, for all runtimes: several sets of tools may share one pool."""
@@ -31,17 +32,20 @@ def one_off_name(services: Services) -> str | None:
 
 
 async def with_refusals_told(
-    services: Services, work: Callable[[], Awaitable[ToolResult]], kernel: str | None = None
+    services: Services, context: CallContext, work: Callable[[], Awaitable[ToolResult]], kernel: str | None = None
 ) -> ToolResult:
-    """Do the work; errors of ours, but for wrong parameters, become results."""
+    """Convert our own errors to results; parameter errors propagate. `kernel` is the one that was asked for."""
     try:
         return await work()
     except InvalidCall:
         raise
     except PiscesError as error:
+        sentences = [error.explain()]
         if isinstance(error, KernelStartError):
             services.interpreters.forget(kernel)
-        return error_result(error.explain())
+        if kernel is None and isinstance(error, InterpreterError | KernelStartError):
+            sentences.append(tools_without_kernel(context.tools))
+        return error_result("\n".join(filter(None, sentences)))
 
 
 class CellCall:
@@ -80,7 +84,10 @@ class CellCall:
         refuse_to_wait_for_itself(self.context, key)
         terms = seat.terms(self.services, durable=self.context.durable and not self.one_off)
         session = pool.session(key, owner, terms)
-        return pool.separate(session, owner, terms) if reset else session
+        if reset:
+            session = pool.separate(session, owner, terms)
+        session.used_by(self.context.caller)
+        return session
 
     def run(
         self,
@@ -91,6 +98,7 @@ class CellCall:
         cwd: str | None = None,
         reset: bool = False,
         doings: Doings | None = None,
+        notebook: str = "",
         subject: str = "",
         keep_going: bool = False,
         may_fail: frozenset[int] = frozenset(),
@@ -111,6 +119,7 @@ class CellCall:
             interrupt_grace=python.interrupt_grace,
             retry_on_crash=python.retry_on_crash,
             cells=len(self.records),
+            notebook=notebook,
             subject=subject,
             unread=self.context.unread,
         )
@@ -127,6 +136,18 @@ class CellCall:
             tools=CellTools(self.services),
             callers=self.context.callers,
         )
+
+    def about_session(self, session: Session) -> list[str]:
+        """Notices about the session itself, each given once: it is new, or another agent uses it too."""
+        context = self.context
+        if self.one_off or (context.unread is not None and context.unread()):
+            return []
+        notices = [shared_notice(session)] if session.take_sharing(context.caller) else []
+        is_new, session.is_new = session.is_new, False
+        # The reply to a notebook run from scratch names its session anyway, and nobody has typed that name.
+        if is_new and context.announce_new and not session.source.looked and not session.runs_clean_for:
+            notices += new_session_notice(self.services, context, session.key.id)
+        return notices
 
     def about_jobs(self, session: Session, records: Sequence[CellRecord], *, attended: bool = True) -> list[str]:
         """Which job kept these cells from running, and which have finished, if somebody reads it now."""

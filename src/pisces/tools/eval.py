@@ -38,5 +38,5 @@ class EvalTool(PromptedTool):
             one_off=one_off_name(self._services),
             deadline=deadline,
         )
-        work = EvalCall(call, parsed, deadline).result
-        return await with_refusals_told(self._services, partial(unless_aborted, context.abort, call.stop.ask, work))
+        stoppable = partial(unless_aborted, context.abort, call.stop.ask, EvalCall(call, parsed, deadline).result)
+        return await with_refusals_told(self._services, context, stoppable)

@@ -13,7 +13,7 @@ from pisces.sessions.session import Session
 from pisces.tools.cell_call import CellCall
 from pisces.tools.eval_languages import find_seats, is_configured_python
 from pisces.tools.eval_params import EvalCell, EvalParams, deadline_of
-from pisces.tools.python_result import CallEnd, cells_result, stopped_result
+from pisces.tools.python_result import CallEnd, cells_result, dropped_sentence, stopped_result
 from pisces.tools.seat import Seat
 
 
@@ -82,7 +82,10 @@ class EvalCall:
             report = await run.run()
         finally:
             record.kernel = session.info(run.report.state, run.report.restore)
+        self._report.notices += call.about_session(session)
         self._take(report, python=is_configured_python(cell.language))
+        if report.dropped is not None:
+            self._report.notes.append(f"{cell.language}: {dropped_sentence(report.dropped)}")
         self._report.notes += call.about_jobs(session, [record])
         self._not_kept[key] = report.not_kept
 
@@ -97,6 +100,7 @@ class EvalCall:
             whole.variables = part.variables
         if part.outcome != "ok":
             whole.outcome = part.outcome
+            whole.error = whole.error or part.error
 
     def _not_run(self, record: CellRecord, error: PiscesError) -> None:
         """A later cell could not be run: what the earlier ones said is told all the same."""

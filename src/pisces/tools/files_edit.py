@@ -1,6 +1,6 @@
 """One call of `edit`: an exact text for another, in a file or in the text of a notebook's cells."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import anyio
@@ -15,9 +15,10 @@ from pisces.model.files import EditDetails, LineSpan
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.notice import format_size
 from pisces.tools.base import CallContext, Services, error_result
-from pisces.tools.files_notebook import check_of, view_of
+from pisces.tools.files_notebook import Change, TextView, check_of, view_of
 from pisces.tools.files_params import EditParams, check_edit
-from pisces.tools.files_place import FilePlace, whole_place_of
+from pisces.tools.files_place import FilePlace, folders_of, whole_place_of
+from pisces.tools.files_seen import FileSeen
 from pisces.tools.schema import parse_params
 
 
@@ -27,48 +28,76 @@ async def call_edit(services: Services, params: Mapping[str, Any], context: Call
     check_edit(parsed)
     try:
         # A thread is waited for, so a call that is cancelled leaves either file, whole.
-        return await anyio.to_thread.run_sync(_edit, services, parsed, context.owner)
+        return await anyio.to_thread.run_sync(_edit, services, parsed, context)
     except InvalidCall:
         raise
     except PiscesError as error:
         return error_result(error.explain())
 
 
-def _edit(services: Services, params: EditParams, owner: str) -> ToolResult:
+def _edit(services: Services, params: EditParams, context: CallContext) -> ToolResult:
     place = whole_place_of(services, params.path, "edit")
+    view = view_of(place.path, place.selection)
+    if view is None:
+        _check_old_text(params)
     with locked(place.path, while_waiting=check_cancelled) as file:
-        if file.version is None:
-            raise FileMissing(f"File not found: {place.path}", hint="Use `write` to make it.")
-        edited, pieces, notes = _changed(place, file, params)
-        before, version = file.version, file.replace(pieces)
-        if services.seen.version(owner, file.path) == before:  # Else there is something in it that was not seen.
-            services.seen.wrote(owner, file.path, version)
+        before = file.version
+        if before is None and (view is None or params.old_text):
+            either = " or `edit` with an empty `old_text`" if view is not None else ""
+            raise FileMissing(f"File not found: {place.path}", hint=f"Use `write`{either} to make it.")
+        FileSeen(services, context, place, file).check_no_notice(params.new_text)
+        edited, change, pieces = _changed(place, view, file, params)
+        before = file.version
+        with folders_of(file.path):
+            version = file.replace(pieces)
+        seen, owner = services.seen, context.owner
+        if before is None and change is not None:
+            seen.note(owner, file.path, version, cells=change.keys)
+        elif seen.version(owner, file.path) == before:  # Else there is something in it that was not seen.
+            if change is None:
+                seen.wrote(owner, file.path, version, lines=edited.carried(seen.lines(owner, file.path)))
+            else:
+                seen.wrote(owner, file.path, version, cells=_known_after(change, seen.cells(owner, file.path)))
+    notes = [] if change is None else change.notes
     details = EditDetails(
         path=str(place.path),
-        kind="text" if view_of(place.path, place.selection) is None else "notebook",
+        kind="text" if view is None else "notebook",
         replacements=edited.count,
         changed=[LineSpan(span.first, span.last or span.first) for span in edited.spans],
         bytes=version.size,
         notes=notes,
     )
-    return ToolResult(content=[TextBlock(_told(place.given, edited, notes))], details=details)
+    return ToolResult(content=[TextBlock(_told(place.given, edited, notes, created=before is None))], details=details)
 
 
-def _changed(place: FilePlace, file: LockedFile, params: EditParams) -> tuple[Edited, Sequence[Piece], list[str]]:
-    """What the edit comes to, the bytes to write, and what to tell."""
+def _check_old_text(params: EditParams) -> None:
+    if not params.old_text:
+        raise InvalidCall("`old_text` is empty: give the text to replace, or use `write` for the whole file")
+
+
+def _changed(
+    place: FilePlace, view: TextView | None, file: LockedFile, params: EditParams
+) -> tuple[Edited, Change | None, Sequence[Piece]]:
+    """What the edit comes to, in another text of the file too, and the bytes to write."""
     old, new, every = params.old_text, params.new_text, params.all
-    view = view_of(place.path, place.selection)
     if view is None:
         _check_size(place.given, file)
         edited = replaced(file.read(), place.given, old, new, every=every)
         if (check := check_of(place.path)) is not None:
             check(edited.data)
-        return edited, [edited.data], []
-    data = file.read()
-    text = view.view(data, place.given)
+        return edited, None, [edited.data]
+    data = None if file.version is None else file.read()
+    text = "" if data is None else view.view(data, place.given)[0]
+    if text:
+        _check_old_text(params)
     edited = replaced(text.encode("utf-8"), place.given, old, new, every=every)
     change = view.with_text(data, edited.data.decode("utf-8"), place.given)
-    return edited, change.pieces, change.notes
+    return edited, change, change.pieces
+
+
+def _known_after(change: Change, known: Collection[int]) -> Sequence[int]:
+    """The cells of the new file that a caller knows besides those it knew: what it made of cells that it knew."""
+    return [change.keys[at] for at in change.made] if all(part.key in known for part in change.touched) else []
 
 
 def _check_size(name: str, file: LockedFile) -> None:
@@ -80,10 +109,11 @@ def _check_size(name: str, file: LockedFile) -> None:
         )
 
 
-def _told(name: str, edited: Edited, notes: list[str]) -> str:
+def _told(name: str, edited: Edited, notes: list[str], *, created: bool) -> str:
     times = "1 occurrence" if edited.count == 1 else f"{edited.count} occurrences"
     spans = ", ".join(written(span) for span in edited.spans)
     more = " …" if edited.count > len(edited.spans) else ""
     word = "line" if spans.isdecimal() else "lines"
-    first = f"Replaced {times} in {name} ({word} {spans}{more})."
+    where = f"({word} {spans}{more})"
+    first = f"Made {name}, a new file {where}." if created else f"Replaced {times} in {name} {where}."
     return "\n".join(part for part in (first, edited.excerpt, *notes) if part)

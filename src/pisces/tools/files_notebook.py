@@ -8,6 +8,21 @@ from typing import Final, Protocol
 from pisces.errors import FileError
 from pisces.files.selector import Selection
 from pisces.files.unfinished import Piece
+from pisces.output.artifact_text import LineRange
+
+
+class Part(Protocol):
+    """A part of such a text that stands for itself: a cell."""
+
+    @property
+    def key(self) -> int:
+        """What tells it from all others, and one state of it from another."""
+        ...
+
+    @property
+    def lines(self) -> LineRange:
+        """Where it is in the text."""
+        ...
 
 
 class Change(Protocol):
@@ -23,12 +38,27 @@ class Change(Protocol):
         """What to tell whoever sent the text."""
         ...
 
+    @property
+    def touched(self) -> Sequence[Part]:
+        """The parts of the old file that are removed, or changed."""
+        ...
+
+    @property
+    def keys(self) -> Sequence[int]:
+        """The keys of all parts of the new file."""
+        ...
+
+    @property
+    def made(self) -> Sequence[int]:
+        """The places, in the new file, of the parts that are changed or added."""
+        ...
+
 
 class TextView(Protocol):
     """A kind of file that has a text to edit beside its own."""
 
-    def view(self, data: bytes, path: str) -> str:
-        """The text of a file."""
+    def view(self, data: bytes, path: str) -> tuple[str, Sequence[Part]]:
+        """The text of a file, and its parts."""
         ...
 
     def with_text(self, data: bytes | None, text: str, path: str) -> Change:
@@ -39,10 +69,10 @@ class TextView(Protocol):
 class _Notebooks:
     """Notebooks as the text of their cells. What works on them is loaded when one is met."""
 
-    def view(self, data: bytes, path: str) -> str:
-        from pisces.notebooks.cell_view import view
+    def view(self, data: bytes, path: str) -> tuple[str, Sequence[Part]]:
+        from pisces.notebooks.cell_view import view_and_cells
 
-        return view(data, path)
+        return view_and_cells(data, path)
 
     def with_text(self, data: bytes | None, text: str, path: str) -> Change:
         from pisces.notebooks.cell_view import with_text

@@ -40,8 +40,6 @@ def check_edit(params: EditParams) -> None:
     """Raises `InvalidCall` for an edit that says nothing."""
     check_encodable("old_text", params.old_text)
     check_encodable("new_text", params.new_text)
-    if not params.old_text:
-        raise InvalidCall("`old_text` is empty: give the text to replace, or use `write` for the whole file")
     if params.old_text == params.new_text:
         raise InvalidCall("`old_text` and `new_text` are the same: there is nothing to change")
 

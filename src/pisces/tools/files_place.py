@@ -1,18 +1,23 @@
 """Which file a call means: the path as it was given, where it leads to, and how much of it is wanted."""
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
 import msgspec
 
 from pisces.errors import InvalidCall
+from pisces.files.failures import explained
 from pisces.files.line_window import Limits
 from pisces.files.selector import Selection, split_selector
-from pisces.tools.base import Services
+from pisces.tools.base import CallContext, Services
 
 ARTIFACT: Final = "artifact://"
 """How an address begins that is no path: that of an output that is kept."""
+_NOTICE: Final = 2000
+"""Bytes that are left for the notice below a text, where the caller has a limit for both."""
 
 
 class FilePlace(msgspec.Struct, frozen=True):
@@ -48,10 +53,11 @@ def whole_place_of(services: Services, given: str, tool: str) -> FilePlace:
     return place
 
 
-def limits_of(services: Services) -> Limits:
+def limits_of(services: Services, context: CallContext) -> Limits:
     """How much a result may show."""
     output = services.settings.output
-    return Limits(output.max_bytes, output.max_lines)
+    most = None if context.max_text is None else max(0, context.max_text - _NOTICE)
+    return Limits(output.max_bytes, output.max_lines, most)
 
 
 def absolute(services: Services, given: str) -> Path:
@@ -63,3 +69,22 @@ def absolute(services: Services, given: str) -> Path:
         return Path(services.cwd, Path(given).expanduser())
     except RuntimeError as error:
         raise InvalidCall(f"{given!r} cannot be the path of a file ({error})") from None
+
+
+@contextmanager
+def folders_of(path: Path) -> Iterator[None]:
+    """Make the folders that are missing above a file; on an error those that were made go again."""
+    made: list[Path] = []
+    try:
+        with explained(path, "written"):
+            for folder in reversed([parent for parent in path.parents if not parent.exists()]):
+                folder.mkdir(exist_ok=True)
+                made.append(folder)
+        yield
+    except BaseException:
+        for folder in reversed(made):
+            try:
+                folder.rmdir()
+            except OSError:
+                break
+        raise

@@ -1,6 +1,7 @@
 """One call of `read`: text with line numbers, notebooks as the text of their cells, pictures, artifacts."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any, Final
 
@@ -9,6 +10,8 @@ import anyio
 from pisces.errors import FileError, InvalidCall, PiscesError
 from pisces.files.encoding import picture_kind
 from pisces.files.line_window import Limits
+from pisces.files.seen import ALL
+from pisces.files.selector import missing_from
 from pisces.files.text import TextPart, first_bytes, part_of, read_part
 from pisces.files.version import FileVersion
 from pisces.files.whole_file import read_whole
@@ -18,7 +21,7 @@ from pisces.model.results import TextBlock, ToolResult
 from pisces.output.artifacts import parse_uri
 from pisces.output.notice import format_size
 from pisces.tools.base import CallContext, Services, error_result
-from pisces.tools.files_notebook import TextView, view_of
+from pisces.tools.files_notebook import Part, TextView, view_of
 from pisces.tools.files_params import ReadParams
 from pisces.tools.files_place import ARTIFACT, FilePlace, limits_of, place_of
 from pisces.tools.schema import parse_params
@@ -32,46 +35,57 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
     parsed = parse_params(params, ReadParams)
     try:
         if parsed.path.startswith(ARTIFACT):
-            return await _artifact(services, parsed.path)
-        return await anyio.to_thread.run_sync(_file, services, parsed.path, context.owner)
+            return await _artifact(services, parsed.path, context.owner)
+        return await anyio.to_thread.run_sync(_file, services, parsed.path, context)
     except InvalidCall:
         raise
     except PiscesError as error:
         return error_result(error.explain())
 
 
-async def _artifact(services: Services, address: str) -> ToolResult:
+async def _artifact(services: Services, address: str, owner: str) -> ToolResult:
     number = parse_uri(address).id
     going_on = GoingOn(
         f"go on with: read {ARTIFACT}{number}:{{lines}}",
         "search in it with the session tool, or use output({id}) in a cell",
     )
     found = await artifact_output(services, address, OutputPart(None, None, Deadline.never()), going_on=going_on)
+    last_line = found.text.rpartition("\n")[2]
+    if last_line.startswith("[…") and last_line.endswith("…]"):
+        services.seen.noticed(owner, last_line)
     details = ReadDetails(path=f"{ARTIFACT}{number}", kind="artifact", artifact_id=number)
     return ToolResult(content=found.content, details=details)
 
 
-def _file(services: Services, given: str, owner: str) -> ToolResult:
-    place, limits = place_of(services, given), limits_of(services)
+def _file(services: Services, given: str, context: CallContext) -> ToolResult:
+    place, limits = place_of(services, given), limits_of(services, context)
+    note = partial(services.seen.note, context.owner, place.real)
     view = view_of(place.path, place.selection)
-    if view is not None:
-        result, version = _viewed(place, view, limits)
-    elif (kind := _kind_of_picture(place)) is not None:
+    if view is None and (kind := _kind_of_picture(place)) is not None:
         result, version = _picture(place, kind)
+        note(version, lines=ALL)
+        return result
+    if view is not None:
+        part, version, parts = _viewed(place, view, limits)
     else:
         part, version = read_part(place.path, place.given, place.selection, limits)
-        details = _text_details(place.path, part, version)
-        result = ToolResult(content=[TextBlock(part.text)], details=details)
-    services.seen.note(owner, place.real, version)
-    return result
-
-
-def _viewed(place: FilePlace, view: TextView, limits: Limits) -> tuple[ToolResult, FileVersion]:
-    data, version = read_whole(place.path)
-    part = part_of(view.view(data, place.given), place.given, place.selection, limits)
+        parts = ()
+    window = part.window
+    known = note(version, lines=window.whole, total=window.total_lines, of_view=view is not None)
+    if parts:
+        note(version, of_view=True, cells=[part.key for part in parts if not missing_from(known, part.lines)])
+    if part.notice:
+        services.seen.noticed(context.owner, part.notice)
     details = _text_details(place.path, part, version)
-    details.kind = "notebook"
-    return ToolResult(content=[TextBlock(part.text)], details=details), version
+    if view is not None:
+        details.kind = "notebook"
+    return ToolResult(content=[TextBlock(part.text)], details=details)
+
+
+def _viewed(place: FilePlace, view: TextView, limits: Limits) -> tuple[TextPart, FileVersion, Sequence[Part]]:
+    data, version = read_whole(place.path)
+    text, parts = view.view(data, place.given)
+    return part_of(text, place.given, place.selection, limits), version, parts
 
 
 def _text_details(path: Path, part: TextPart, version: FileVersion) -> ReadDetails:

@@ -1,23 +1,22 @@
 """One call of `write`: a whole file, in one step, and never over what has changed since its writer read it."""
 
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
-from pathlib import Path
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import anyio
 from anyio.from_thread import check_cancelled
 
-from pisces.errors import FileChanged, InvalidCall, PiscesError
-from pisces.files.failures import explained
-from pisces.files.whole_file import LockedFile, locked
+from pisces.errors import InvalidCall, PiscesError
+from pisces.files.seen import ALL
+from pisces.files.whole_file import locked
 from pisces.model.files import WriteDetails
 from pisces.model.results import TextBlock, ToolResult
 from pisces.output.notice import format_size
 from pisces.tools.base import CallContext, Services, error_result
 from pisces.tools.files_notebook import check_of, view_of
 from pisces.tools.files_params import WriteParams, check_write
-from pisces.tools.files_place import FilePlace, whole_place_of
+from pisces.tools.files_place import folders_of, whole_place_of
+from pisces.tools.files_seen import FileSeen
 from pisces.tools.schema import parse_params
 
 
@@ -27,32 +26,38 @@ async def call_write(services: Services, params: Mapping[str, Any], context: Cal
     check_write(parsed)
     try:
         # A thread is waited for, so a call that is cancelled leaves either file, whole.
-        return await anyio.to_thread.run_sync(_write, services, parsed, context.owner)
+        return await anyio.to_thread.run_sync(_write, services, parsed, context)
     except InvalidCall:
         raise
     except PiscesError as error:
         return error_result(error.explain())
 
 
-def _write(services: Services, params: WriteParams, owner: str) -> ToolResult:
+def _write(services: Services, params: WriteParams, context: CallContext) -> ToolResult:
     place = whole_place_of(services, params.path, "write")
     view = view_of(place.path, place.selection)
     with locked(place.path, while_waiting=check_cancelled) as file:
         created = file.version is None
         before = None if created or view is None else file.read()
-        _check_seen(services, owner, place, file)
+        seen = FileSeen(services, context, place, file)
+        seen.check_unchanged()
+        seen.check_no_notice(params.content)
         notes: list[str] = []
+        cells: Sequence[int] = ()
         if view is not None:
             change = view.with_text(before, params.content, place.given)
-            pieces, notes = change.pieces, change.notes
+            seen.check_parts(change.touched)
+            pieces, notes, cells = change.pieces, change.notes, change.keys
         else:
             data = params.content.encode("utf-8")
             if (check := check_of(place.path)) is not None:
                 check(data)
+            seen.check_lines(data)
             pieces = [data]
-        with _folders_of(file.path):
+        with folders_of(file.path):
             version = file.replace(pieces)
-        services.seen.wrote(owner, file.path, version)
+        # The caller has given all of it, so it has seen all of it.
+        services.seen.note(context.owner, file.path, version, lines=ALL if view is None else (), cells=cells)
     details = WriteDetails(
         path=str(place.path),
         kind="text" if view is None else "notebook",
@@ -62,34 +67,6 @@ def _write(services: Services, params: WriteParams, owner: str) -> ToolResult:
         notes=notes,
     )
     return ToolResult(content=[TextBlock(_told(place.given, details))], details=details)
-
-
-def _check_seen(services: Services, owner: str, place: FilePlace, file: LockedFile) -> None:
-    """Raises `FileChanged` if the owner has read the file, and it is another now. A file that is gone is no loss."""
-    known = services.seen.version(owner, file.path)
-    if known is not None and file.version is not None and file.version != known:
-        raise FileChanged(
-            f"{place.given} has changed on disk since you read it; nothing was written.", hint="Read it again."
-        )
-
-
-@contextmanager
-def _folders_of(path: Path) -> Iterator[None]:
-    """Make the folders that are missing above a file; on an error those that were made go again."""
-    made: list[Path] = []
-    try:
-        with explained(path, "written"):
-            for folder in reversed([parent for parent in path.parents if not parent.exists()]):
-                folder.mkdir(exist_ok=True)
-                made.append(folder)
-        yield
-    except BaseException:
-        for folder in reversed(made):
-            try:
-                folder.rmdir()
-            except OSError:
-                break
-        raise
 
 
 def _told(name: str, details: WriteDetails) -> str:

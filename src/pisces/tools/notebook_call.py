@@ -37,9 +37,9 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
         if parsed.action in EDITING:
             return await _edit(parsed, file, seen)
         if parsed.action == "read":
-            result, version = await read_cells(services, parsed, context, file)
+            result, version, whole = await read_cells(services, parsed, context, file)
             assert isinstance(result.details, NotebookDetails)
-            seen.note(version, result.details)
+            seen.note(version, result.details, whole)
             return result
         return await NotebookRun(services, parsed, context, file, seen).result()
     except InvalidCall:
@@ -53,11 +53,15 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
 async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolResult:
     """Change cells. An index means what the caller has seen; an id the same cell, whatever has changed around it."""
     told: list[tuple[str, NotebookDetails]] = []
+    seen.must_have_no_notice(params.content or "")
 
     def change(document: Document) -> Document:
         if params.action in REPLACING and params.cell_id is not None:
             place = place_of(document.cells, None, params.cell_id, params.notebook_path)
             seen.must_know(document.cells[place], params.notebook_path)
+        if params.action == "edit":
+            place = place_of(document.cells, params.cell_index, params.cell_id, params.notebook_path)
+            seen.must_be_whole(document.cells, place, params.notebook_path)
         changed, text, details = edited(document, params)
         told[:] = [(text, details)]
         return changed
@@ -66,5 +70,5 @@ async def _edit(params: NotebookParams, file: NotebookFile, seen: Seen) -> ToolR
     expected = seen.version if by_index else None
     await anyio.to_thread.run_sync(partial(file.change, change, unless_changed_since=expected))
     text, details = told[0]
-    seen.wrote(file, details)
+    seen.wrote(file, details, gave_source=params.content is not None)
     return ToolResult(content=[TextBlock(text)], details=details)

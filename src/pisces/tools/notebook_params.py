@@ -26,7 +26,7 @@ class NotebookParams(Struct, frozen=True, forbid_unknown_fields=True):
     clear_outputs: Annotated[bool, Meta(description="edit: clear them too.")] | None = None
     to_index: Annotated[int, Meta(description="move: its new place.")] | None = None
     outputs: Annotated[Outputs, Meta(description="read: default summary.")] | None = None
-    restart: Annotated[bool, Meta(description="Run in a fresh kernel.")] | None = None
+    restart: Annotated[bool, Meta(description="Run from scratch, in session `<session>-clean`.")] | None = None
     keep_going: bool | None = None
     timeout: float | None = None
     session: Annotated[str, Meta(min_length=1, max_length=200)] | None = None

@@ -1,12 +1,14 @@
 """The action `read` of the `notebook` tool: cells with their outputs, as a text that is bounded."""
 
 import anyio
+import msgspec
 
 from pisces.files.version import FileVersion
 from pisces.model.notebooks import NotebookCellInfo, NotebookDetails
 from pisces.model.results import Block, TextBlock, ToolResult
 from pisces.notebooks.addressing import place_of, places_of
 from pisces.notebooks.cell import Cell
+from pisces.notebooks.cell_view import keys_of
 from pisces.notebooks.notebook_file import NotebookFile
 from pisces.notebooks.readable import Readable, cell_info, read_notebook
 from pisces.notebooks.shown_cells import pictures_of, shown_cell
@@ -24,16 +26,31 @@ _MAX_PICTURES = 8
 
 async def read_cells(
     services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
-) -> tuple[ToolResult, FileVersion]:
-    """The cells that are asked for, and which version of the file they are of. Raises `NotebookError`."""
+) -> tuple[ToolResult, FileVersion, list[int]]:
+    """The cells that are asked for, which version of the file they are of, and the keys of those that are shown whole.
+
+    Raises `NotebookError`.
+    """
     return await anyio.to_thread.run_sync(_read_cells, services, params, context, file)
 
 
 def _read_cells(
     services: Services, params: NotebookParams, context: CallContext, file: NotebookFile
-) -> tuple[ToolResult, FileVersion]:
+) -> tuple[ToolResult, FileVersion, list[int]]:
     found, version = read_notebook(file.path, file.shown)
-    return _shown(services, params, context, found, _wanted(found.cells, params)), version
+    wanted = _wanted(found.cells, params)
+    result = _shown(services, params, context, found, wanted)
+    return result, version, _whole(found.cells, wanted, result, context)
+
+
+def _whole(cells: tuple[Cell, ...], wanted: range, result: ToolResult, context: CallContext) -> list[int]:
+    """The keys of the cells whose source the result shows as it is."""
+    text = f"{result.text}\n"
+    if context.max_text is not None and len(msgspec.json.encode(text)) > context.max_text:
+        return []  # What is passed on to the caller is cut once more.
+    keys = keys_of(cells)
+    shown = [(index, shown_cell(index, cells[index], outputs="none")) for index in wanted if not cells[index].flaw]
+    return [keys[index] for index, each in shown if each.endswith(cells[index].source) and f"{each}\n" in text]
 
 
 def _wanted(cells: tuple[Cell, ...], params: NotebookParams) -> range:
@@ -69,7 +86,10 @@ def _shown(
     heading = f"{params.notebook_path}: {len(found.cells)} cell{'' if len(found.cells) == 1 else 's'}"
     notes = [f"[{more} more pictures are not shown: read fewer cells.]"] if more else []
     notes += [found.read_only] if found.read_only else []
-    shown = dump.text.removesuffix("\n\n") + truncation_notice(dump, context.read_with)
+    notice = truncation_notice(dump, context.read_with)
+    if notice:
+        services.seen.noticed(context.owner, notice.strip())
+    shown = dump.text.removesuffix("\n\n") + notice
     text = "\n\n".join(part for part in (heading, shown, *notes) if part)
     details = NotebookDetails(
         action="read",

@@ -1,6 +1,7 @@
 """The actions of the `notebook` tool that run cells: in the session's kernel, and their outputs into the file."""
 
 from functools import partial
+from itertools import chain, count
 from typing import Final
 
 import anyio
@@ -59,12 +60,13 @@ class NotebookRun:
         attendance = Attendance.of(self._services, self._context, background=bool(self._params.background))
         deadline = Deadline.after(self._timeout(len(plan.records), waited_for=attendance.patience is None))
         cwd = folder_at(self._params.cwd, self._services.cwd)
+        asked_for = self._params.session or self._context.default_session
         call = CellCall(
             self._services,
             attendance.context,
             plan.records,
             tool="notebook",
-            session=self._params.session,
+            session=self._clean_session(asked_for) if self._restart else asked_for,
             one_off=one_off_name(self._services),
             deadline=deadline,
         )
@@ -74,11 +76,23 @@ class NotebookRun:
             if seat is None:
                 return stopped_result(plan.records, call.stop, deadline, NO_INTERPRETER)
             words = RunWords(self._params, plan, len(document.cells))
+            words.left_alone = asked_for if self._restart else ""
             running = self._in_session(call, seat, words, deadline, cwd or self._folder(seat))
             return await attendance.carry_out(running, self._params.kernel)
 
         stoppable = partial(unless_aborted, self._context.abort, call.stop.ask, work)
-        return await with_refusals_told(self._services, stoppable, self._params.kernel)
+        return await with_refusals_told(self._services, self._context, stoppable, self._params.kernel)
+
+    @property
+    def _restart(self) -> bool:
+        """Whether to run in a fresh kernel; one that ends with the call is fresh anyway."""
+        return bool(self._params.restart) and self._stays
+
+    def _clean_session(self, beside: str) -> str:
+        """The name of the session for a run from scratch: never one that was made for something else."""
+        others = {session.key.id for session in self._services.pool.sessions if session.runs_clean_for is None}
+        names = chain([f"{beside}-clean"], (f"{beside}-clean-{number}" for number in count(2)))
+        return next(name for name in names if name not in others)
 
     async def _seat(self, document: Document, stop: StopSignal, deadline: Deadline) -> Seat | None:
         """The kernel that was asked for; else that of the notebook, where that is not in Python."""
@@ -98,9 +112,14 @@ class NotebookRun:
     def _in_session(
         self, call: CellCall, seat: Seat, words: RunWords, deadline: Deadline, cwd: str | None
     ) -> "_NotebookInSession":
-        plan, restart = words.plan, bool(self._params.restart)
-        session = call.session(seat, reset=restart)
-        if cwd is not None and cwd != session.folder and self._stays:
+        plan = words.plan
+        session = call.session(seat, reset=self._restart)
+        words.session = session.key.id
+        if self._restart:
+            sessions = self._services.pool.sessions
+            words.has_left_alone = any(other.key.id == words.left_alone and not other.closed for other in sessions)
+            session.runs_clean_for = seat.key(words.left_alone, self._services.cwd)
+        elif cwd is not None and cwd != session.folder and self._stays:
             words.moved = cwd
         recorder = Recorder(lambda: call.transcript.sink.artifact_id)
         run = call.run(
@@ -108,10 +127,11 @@ class NotebookRun:
             plan.records,
             deadline,
             cwd=cwd,
-            reset=restart and not call.one_off,
+            reset=self._restart,
             keep_going=bool(self._params.keep_going),
             may_fail=plan.may_fail,
             put_off_ms=_KEPT_TOGETHER_MS,
+            notebook=str(self._seen.path),
             witness=recorder,
         )
         writer = OutputsWriter(self._file, plan.cells, recorder, partial(self._seen.wrote, self._file))
@@ -165,6 +185,7 @@ class _NotebookInSession(CallInSession):
     async def _told(self, report: RunReport, end: CallEnd) -> ToolResult:
         words, call = self._words, self._call
         words.take_trouble(self._writer)
+        words.overwritten = report.overwritten
         result = await cells_result(report, call.transcript, end, call.context.read_with, closing=words.closing)
         assert isinstance(result.details, Details)
         result.details = words.details(result.details)

@@ -73,7 +73,7 @@ class PythonTool(PromptedTool):
             return await attendance.carry_out(CallInSession(call, session, run, deadline), parsed.kernel)
 
         stoppable = partial(unless_aborted, context.abort, call.stop.ask, work)
-        return await with_refusals_told(self._services, stoppable, parsed.kernel)
+        return await with_refusals_told(self._services, context, stoppable, parsed.kernel)
 
     def _timeout(self, asked: float | None, context: CallContext, *, waited_for: bool) -> float:
         most = self._services.settings.python.max_timeout

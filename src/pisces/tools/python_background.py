@@ -86,7 +86,7 @@ class Attendance:
         """Run the call: its result, or that of its becoming a job. `kernel` is the one that it asked for."""
         if self.patience is None or self._caller is None:
             return await call.result()
-        guarded = partial(with_refusals_told, self._services, call.result, kernel)
+        guarded = partial(with_refusals_told, self._services, self.context, call.result, kernel)
         if self.patience == 0:
             return await send_off(self._services.jobs, call, guarded, self._caller)
         return await attend(self._services.jobs, call, guarded, self._caller, self.patience)

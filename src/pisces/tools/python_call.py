@@ -30,6 +30,8 @@ class CallInSession:
                 report = await self._carry_out()
             finally:
                 call.transcript.close()
+            if self.attended:
+                report.notices[:0] = call.about_session(self.session)
             report.notes += call.transcript.left_out()
             report.notes += call.about_jobs(self.session, call.records, attended=self.attended)
             kernel = self.session.info(report.state, report.restore)
@@ -58,5 +60,6 @@ class CallInSession:
     def so_far(self, job: Job) -> ToolResult:
         """The result of a call that has just become a job."""
         self.attended = False
-        news = [finished_notice(other.info()) for other in self._call.services.jobs.take_news(self.session)]
+        news = self._call.about_session(self.session)
+        news += [finished_notice(other.info()) for other in self._call.services.jobs.take_news(self.session)]
         return running_result(job, self._run.report, news, self._deadline, self._call.context.read_with)

@@ -13,17 +13,20 @@ from pisces.model.kernel_info import KernelInfo
 from pisces.model.mime import SVG
 from pisces.model.results import Block, Details, TextBlock, ToolResult
 from pisces.output.images import for_model
-from pisces.output.notice import truncation_notice
+from pisces.output.notice import listed, truncation_notice
 from pisces.output.sink import Dump
 from pisces.sessions.jobs import Job
 from pisces.sessions.report import RunReport
 from pisces.sessions.stop import StopSignal
 from pisces.sessions.transcript import Transcript
+from pisces.sessions.variables import Dropped
 from pisces.tools.job_text import finished_notice, running_notice
 
 NO_INTERPRETER = "no interpreter had answered yet"
 """Why a call that was stopped early did nothing."""
 _JSON_CHARACTERS = 8000
+_NAMED = 20
+"""How many of the variables that a reset dropped are named."""
 _QUICK_IMAGE = 200_000
 """Base64 characters below which a picture is looked at right here; larger ones may need scaling, in a thread."""
 
@@ -50,7 +53,7 @@ async def cells_result(
     `closing` says what failed, and what follows from that, in place of the words of the `python` tool.
     """
     dump = transcript.sink.dump()
-    before, after = report.notices, _closing(report, end.seconds, closing or _failure)
+    before, after = report.notices, _closing(report, end.seconds, closing or _cell_sentences)
     text = "\n\n".join(
         part for part in ("\n".join(before), _output(report, transcript, dump, read_with), "\n".join(after)) if part
     )
@@ -113,6 +116,7 @@ def _details(report: RunReport, transcript: Transcript, end: CallEnd, dump: Dump
         truncation=dump.truncation,
         artifact_id=dump.artifact_id,
         full_output_path=transcript.artifact_path(dump.artifact_id),
+        error=report.error,
         is_error=report.outcome != "ok",
     )
 
@@ -146,6 +150,26 @@ def _why_it_ended(report: RunReport, seconds: float) -> list[str]:
             return []
 
 
+def dropped_sentence(dropped: Dropped) -> str:
+    """What a reset took out of the session, and the way back."""
+    names = dropped.names
+    count = "1 variable" if len(names) == 1 else f"{len(names)} variables"
+    what = f"{count}: {listed(names, _NAMED)}" if names else "the state"
+    unknown = "" if dropped.complete else " There may have been more variables." if names else ""
+    return f"The reset dropped {what}.{unknown} {_way_back(dropped)}"
+
+
+def _way_back(dropped: Dropped) -> str:
+    if dropped.undo_steps:
+        return f"`undo` with steps: {dropped.undo_steps} takes it back."
+    return f"It cannot be taken back: {dropped.kept_not or 'what was kept of it is gone'}."
+
+
+def _cell_sentences(report: RunReport) -> list[str]:
+    dropped = [] if report.dropped is None else [dropped_sentence(report.dropped)]
+    return [*dropped, *_failure(report)]
+
+
 def _failure(report: RunReport) -> list[str]:
     failed = [record for record in report.records if record.status == "error"]
     if not failed:
@@ -154,12 +178,18 @@ def _failure(report: RunReport) -> list[str]:
         return [f"Command exited with code {failed[0].exit_code}"]
     if len(failed) > 1:
         codes = ", ".join(f"cell {record.index + 1} (exit code {record.exit_code})" for record in failed)
-        return [f"{len(failed)} cells failed: {codes}."]
+        verb = "failed" if all(record.exit_code for record in failed) else "failed or exited"
+        return [f"{len(failed)} cells {verb}: {codes}."]
     number = failed[0].index + 1
-    return [f"Cell {number} failed (exit code {failed[0].exit_code}). {_what_to_run(report, number)}"]
+    return [f"Cell {number} {how_it_failed(failed[0])}. {_what_to_run(report, number, failed[0])}"]
 
 
-def _what_to_run(report: RunReport, number: int) -> str:
+def how_it_failed(record: CellRecord) -> str:
+    """What a cell did that ended the run, after its name: `sys.exit(0)` is no failure."""
+    return f"failed (exit code {record.exit_code})" if record.exit_code else "exited with code 0"
+
+
+def _what_to_run(report: RunReport, number: int, record: CellRecord) -> str:
     """What is left of the cells before the one that failed, and what follows from that."""
     lost = sorted({index + 1 for index in report.lost_cells if index < number - 1})
     if number == 1 and report.state != "kept":
@@ -172,6 +202,8 @@ def _what_to_run(report: RunReport, number: int) -> str:
         in_a_row = len(lost) == lost[-1] - lost[0] + 1
         which = f"{lost[0]} to {lost[-1]}" if in_a_row else ", ".join(map(str, lost))
         return f"What cells {which} did is lost too: run them again."
+    if not record.exit_code:
+        return "Earlier cells succeeded; their state persists." if number > 1 else "Its state persists."
     return f"Earlier cells succeeded; their state persists. Fix only cell {number}."
 
 

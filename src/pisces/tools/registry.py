@@ -1,8 +1,9 @@
 """The tools there are: a new one is a file beside this one and a line here."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Final
 
+from pisces.errors import InvalidCall
 from pisces.settings.schema import Settings, ToolMode
 from pisces.tools.base import Services, Tool
 from pisces.tools.bash import BashTool
@@ -48,6 +49,13 @@ def why_missing(name: str, settings: Settings) -> str:
     if name in _LEFT_OUT[mode]:
         return f"`python.toolMode` is `{mode}`"
     return "`notebook.enabled` is false" if _is_switched_off(name, settings) else ""
+
+
+def no_such_tool(name: str, tools: Iterable[str], settings: Settings) -> InvalidCall:
+    """The error for a tool that a caller with these tools does not have."""
+    why = why_missing(name, settings)
+    because = f" here: {why}" if why else ""
+    return InvalidCall(f"There is no tool {name!r}{because}. Tools: {', '.join(tools)}")
 
 
 def _is_switched_off(name: str, settings: Settings) -> bool:

@@ -10,7 +10,7 @@ from anyio import to_thread
 
 from pisces.errors import DeadlineExceeded, InvalidCall, NoSuchSession, PiscesError
 from pisces.kernels.deadline import Deadline
-from pisces.model.results import ToolResult
+from pisces.model.results import TextBlock, ToolResult
 from pisces.model.sessions import SessionAction, SessionDetails
 from pisces.sessions.jobs import Job
 from pisces.sessions.session import Session
@@ -23,7 +23,7 @@ from pisces.tools.python_params import MIN_TIMEOUT, seconds_of
 from pisces.tools.schema import parse_params
 from pisces.tools.session_export import export, export_past, notebook_path
 from pisces.tools.session_list import list_sessions
-from pisces.tools.session_lookup import find_past_session, find_running, find_session
+from pisces.tools.session_lookup import find_past_session, find_running, find_session, shared_notice
 from pisces.tools.session_output import OutputPart, artifact_output, job_output
 from pisces.tools.session_params import SessionParams, check
 from pisces.tools.session_result import told
@@ -78,7 +78,10 @@ class _SessionCall:
             "variables": self._variables,
             "export": self._export,
         }
-        return await actions[self._params.action]()
+        result = await actions[self._params.action]()
+        if self._session is not None and self._session.take_sharing(self._context.caller):
+            result.content[0] = TextBlock(f"{shared_notice(self._session)}\n\n{result.text}")
+        return result
 
     def why_not_in_time(self, error: PiscesError) -> list[str]:
         """What held the session, where the time ran out."""
@@ -92,6 +95,7 @@ class _SessionCall:
         self._session = find_session(self._services, self._context.owner, name, self._params.kernel)
         if self._params.action in _NEED_THE_TURN and not self._params.drop:
             refuse_to_wait_for_itself(self._context, self._session.key)
+            self._session.used_by(self._context.caller)
         return self._session
 
     def _job(self) -> Job:
@@ -166,7 +170,8 @@ class _SessionCall:
     async def _close(self) -> ToolResult:
         session = self._find()
         job = self._services.jobs.at_work_in(session)
-        await self._services.pool.close(session, self._context.owner)
+        # Another agent of the same owner has to be told as well that it is gone.
+        await self._services.pool.close(session, "" if session.shared else self._context.owner)
         stopped = "" if job is None else f" {job.id} was ended with it."
         text = f"Session {session.key.id!r} is closed: its kernel, its state and its checkpoints are gone.{stopped}"
         return told(text, SessionDetails(action="close", session=session.key.id))

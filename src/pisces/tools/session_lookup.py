@@ -1,12 +1,18 @@
 """Which session is meant: by its name, as the caller sees it. Nothing is ever started by asking."""
 
+import difflib
 from collections.abc import Sequence
+from typing import Final
 
 from pisces.errors import NoSuchSession, SessionError
 from pisces.journal.folder import JournalInfo, newest_journal
+from pisces.output.notice import listed
 from pisces.sessions.session import Session
-from pisces.tools.base import Services
+from pisces.tools.base import CallContext, Services
 from pisces.tools.seat import labels_of
+
+_LISTED: Final = 10
+"""How many sessions a sentence names."""
 
 
 def find_session(services: Services, owner: str, name: str, kernel: str | None = None) -> Session:
@@ -29,7 +35,7 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
     if not found:
         raise NoSuchSession(
             f"There is no session {name!r}{f' with the interpreter {kernel}' if kernel else ''}. "
-            f"Sessions: {_names(open_ones) or 'none'}",
+            f"Sessions: {listed(_names(open_ones, name), _LISTED) or 'none'}",
             hint="The python tool makes a session with its first call.",
         )
     if len(found) > 1:
@@ -56,5 +62,28 @@ def find_past_session(services: Services, name: str, kernel: str | None = None) 
     return newest_journal(services.journals, name, cwd=services.cwd, interpreters=interpreters)
 
 
-def _names(sessions: Sequence[Session]) -> str:
-    return ", ".join(sorted({session.key.id for session in sessions}))
+def shared_notice(session: Session) -> str:
+    """What an agent is told of a session that another one uses too."""
+    return (
+        f"Another agent uses session {session.key.id!r} too: each can change the other's variables. "
+        "To work apart, name another `session`."
+    )
+
+
+def new_session_notice(services: Services, context: CallContext, name: str) -> list[str]:
+    """That the session of this name is new, with those that exist: the name may be mistyped.
+
+    Nothing for the default session of a caller that has no other one.
+    """
+    others = [other for other in services.pool.sessions if not other.closed and other.key.id != name]
+    if name == context.default_session and not any(context.owner in other.owners for other in others):
+        return []
+    existing = listed([repr(other) for other in _names(others, name)], _LISTED)
+    return [f"This is a new session {name!r}." + (f" Existing sessions: {existing}." if existing else "")]
+
+
+def _names(sessions: Sequence[Session], name: str) -> list[str]:
+    """Their names: first the one that resembles this name, if any does, then the most recently used."""
+    recent = sorted(sessions, key=lambda session: session.last_used, reverse=True)
+    names = list(dict.fromkeys(session.key.id for session in recent))
+    return list(dict.fromkeys([*difflib.get_close_matches(name, names, n=1), *names]))

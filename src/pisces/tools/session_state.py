@@ -45,8 +45,10 @@ async def undo(session: Session, steps: int, deadline: Deadline, owner: str) -> 
     """Take the last cells back."""
     went = await session.undo(deadline, steps=steps, owner=owner)
     taken = "the last cell" if went.cells == 1 else f"the last {went.cells} cells"
-    further = _further_back(went)
-    return _went_back("undo", session, went, f"Took back {taken} of session {session.key.id!r}.{further}")
+    what = f"{taken} of session {session.key.id!r}{' and the reset' if went.reset else ''}"
+    if went.reset and not went.cells:
+        what = f"the reset of session {session.key.id!r}"
+    return _went_back("undo", session, went, f"Took back {what}.{_further_back(went)}")
 
 
 def _further_back(went: WentBack) -> str:
@@ -97,6 +99,7 @@ def _went_back(action: SessionAction, session: Session, went: WentBack, first: s
         session,
         checkpoint=went.name,
         cells_taken_back=went.cells,
+        reset_taken_back=went.reset,
         how="fresh" if went.fresh else went.restore.how,
         missing=list(went.restore.missing),
     )

@@ -2,12 +2,15 @@
 
 import codecs
 
+import msgspec
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pisces.errors import FileError
 from pisces.files.exact_edit import MAX_TEXT, replaced
+from pisces.files.seen import ALL
+from pisces.output.artifact_text import LineRange
 
 
 def edit(data: bytes | str, old: str, new: str, *, every: bool = False) -> bytes:
@@ -162,3 +165,41 @@ def test_the_lines_that_are_named_are_those_that_came_in(before: str, after: str
     first = text[: text.find(old)].count("\n") + 1
     assert span.first == min(first, total)
     assert span.last == min(span.first + max(0, new.count("\n") - new.endswith("\n")), total)
+
+
+@given(
+    data=st.data(),
+    text=st.text(alphabet="ab\n", min_size=1, max_size=30),
+    known=st.sets(st.integers(1, 12)),
+    new=st.text(alphabet="ab\n", max_size=6),
+    every=st.booleans(),
+)
+def test_only_lines_whose_every_character_is_known_stay_known(
+    data: st.DataObject, text: str, known: set[int], new: str, *, every: bool
+) -> None:
+    start = data.draw(st.integers(0, len(text) - 1))
+    old = text[start : data.draw(st.integers(start + 1, len(text)))]
+    assume(old != new and (every or text.find(old, text.find(old) + 1) < 0))
+    edited = msgspec.structs.replace(replaced(text.encode(), "a", old, new, every=every), shown=())
+    # Each character with whether it is known, line by line.
+    number, seen = 1, []
+    for character in text:
+        seen.append((character, number in known))
+        number += character == "\n"
+    rest = text
+    made: list[tuple[str, bool]] = []
+    while old in rest and (every or not made):
+        at = rest.index(old)
+        made += [*seen[:at], *((character, True) for character in new)]
+        rest, seen = rest[at + len(old) :], seen[at + len(old) :]
+    made += seen
+    lines: list[list[bool]] = [[]]
+    for character, is_known in made:
+        lines[-1].append(is_known)
+        lines += [[]] if character == "\n" else []
+    total = text.count("\n") + 1
+    carried = edited.carried(LineRange(line, line) for line in known if line <= total)
+    for span in carried:
+        for line in range(span.first, (span.last or 0) + 1):
+            assert line > len(lines) or all(lines[line - 1]), (span, edited)
+    assert edited.carried(ALL) == ALL

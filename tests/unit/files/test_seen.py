@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from pisces.files.seen import MOST, SeenFiles
+from pisces.files.seen import ALL, MOST, SeenFiles
 from pisces.files.version import FileVersion
+from pisces.output.artifact_text import LineRange
 
 FILE = Path("/a")
 
@@ -56,3 +57,16 @@ def test_who_wrote_a_part_among_what_it_has_not_seen_knows_that_part_only() -> N
     seen.note("me", FILE, version(1), {"a": 1, "b": 1})
     seen.wrote("me", FILE, None, {"a": 2})
     assert (seen.version("me", FILE), seen.part("me", FILE, "a"), seen.part("me", FILE, "b")) == (version(1), 2, 1)
+
+
+def test_lines_are_known_of_one_version_and_cells_of_all() -> None:
+    seen = SeenFiles()
+    seen.note("me", FILE, version(1), lines=[LineRange(1, 2)], total=4, cells=[7])
+    assert seen.note("me", FILE, version(1), lines=[LineRange(4, 4)], total=4) == (LineRange(1, 2), LineRange(4, 4))
+    assert seen.note("me", FILE, version(1), of_view=True) == ()
+    assert seen.note("me", FILE, version(1), lines=[LineRange(2, 3)], total=4) == ALL
+    assert seen.note("me", FILE, version(2), cells=[8]) == ()
+    assert (seen.lines("me", FILE), set(seen.cells("me", FILE))) == ((), {7, 8})
+    seen.wrote("me", FILE, version(3), lines=(LineRange(5),), cells=[9])
+    assert (seen.lines("me", FILE), set(seen.cells("me", FILE))) == ((LineRange(5),), {7, 8, 9})
+    assert (seen.lines("you", FILE), set(seen.cells("you", FILE))) == ((), set())

@@ -1,5 +1,6 @@
 """What a recorder has to tell goes into the file while work goes on, and all of it when the work ends."""
 
+import errno
 import json
 import os
 import shutil
@@ -17,7 +18,7 @@ from pisces.notebooks.notebook_file import CellRef, NotebookFile
 from pisces.notebooks.outputs_writer import OutputsWriter
 from pisces.notebooks.recorder import Recorder, RunState
 from tests.fakes.drive import eventually
-from tests.fakes.notebooks import cells_in, code, markdown, state_of, text_in, written
+from tests.fakes.notebooks import cells_in, code, markdown, ran, state_of, text_in, written
 
 
 @pytest.fixture
@@ -215,6 +216,91 @@ async def test_a_cell_with_another_source_is_lost_and_others_are_not(file: Path)
 
     await writer.during(work)
     assert (writer.lost, text_in(file, 1), text_in(file, 2)) == ({0}, "", "cell 1\n")
+
+
+async def test_outputs_that_another_program_has_saved_over_are_written_again_at_the_end(file: Path) -> None:
+    """Jupyter saves the copy that it has: without the outputs, or with those of before the run."""
+    cells = cells_in(file)
+    stale = [*cells[:2], ran(cells[2], "of before\n", 7)]
+    written(file, *stale)
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+
+    async def work() -> None:
+        for index in (0, 1):
+            begin(recorder, index)
+            say(recorder, f"cell {index}\n")
+            recorder.ended(Done("ok", execution_count=index + 1))
+        await eventually(lambda: text_in(file, 2) == "cell 1\n")
+        written(file, *stale)
+
+    await writer.during(work)
+    assert [text_in(file, index) for index in (1, 2)] == ["cell 0\n", "cell 1\n"]
+    assert [cell.get("execution_count") for cell in cells_in(file)] == [None, 1, 2]
+    assert (writer.lost, writer.failure) == (set(), None)
+
+
+async def test_a_finished_cell_that_somebody_else_has_run_since_keeps_those_outputs_and_is_named(file: Path) -> None:
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+
+    async def work() -> None:
+        for index in (0, 1):
+            begin(recorder, index)
+            say(recorder, f"cell {index}\n")
+            recorder.ended(Done("ok", execution_count=index + 1))
+        await eventually(lambda: text_in(file, 2) == "cell 1\n")
+        cells = cells_in(file)
+        written(file, cells[0], ran(cells[1], "of somebody else\n", 31), {**cells[2], "outputs": []})
+
+    await writer.during(work)
+    assert [text_in(file, index) for index in (1, 2)] == ["of somebody else\n", "cell 1\n"]
+    assert (writer.lost, writer.run_by_others) == (set(), {0})
+
+
+async def test_of_a_file_that_cannot_be_written_at_the_end_the_cells_are_named_whose_outputs_it_lacks(
+    file: Path,
+) -> None:
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+
+    async def work() -> None:
+        begin(recorder, 0)
+        say(recorder, "cell 0\n")
+        recorder.ended(Done("ok", execution_count=1))
+        await eventually(lambda: text_in(file, 1) == "cell 0\n")
+        begin(recorder, 1)
+        say(recorder, "cell 1\n")
+        recorder.ended(Done("ok", execution_count=2))
+        os.truncate(file, 0)
+        await eventually(lambda: writer.failure is not None)
+
+    await writer.during(work)
+    assert (isinstance(writer.failure, NotebookError), writer.unwritten) == (True, {0, 1})
+
+
+async def test_what_was_written_before_the_disk_was_full_is_not_named(
+    file: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+
+    async def work() -> None:
+        begin(recorder, 0)
+        say(recorder, "cell 0\n")
+        recorder.ended(Done("ok", execution_count=1))
+        await eventually(lambda: text_in(file, 1) == "cell 0\n")
+        begin(recorder, 1)
+        say(recorder, "cell 1\n")
+        recorder.ended(Done("ok", execution_count=2))
+
+        def full(*_: object, **__: object) -> None:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+        monkeypatch.setattr("pisces.files.whole_file.unfinished", full)
+
+    await writer.during(work)
+    assert (isinstance(writer.failure, FileError), writer.unwritten) == (True, {1})
 
 
 async def test_a_cell_whose_source_is_back_is_not_lost_any_more(file: Path) -> None:

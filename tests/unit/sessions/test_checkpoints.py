@@ -7,9 +7,9 @@ from pisces.kernels.memory import MemoryCheckpoint
 from pisces.sessions.checkpoints import MAX_AUTOMATIC, MAX_NAMED, Checkpoints, Kept
 
 
-def kept(position: int, name: str = "") -> Kept:
+def kept(position: int, name: str = "", *, resets: int = 0) -> Kept:
     checkpoint = MemoryCheckpoint({}, position, 0.0)
-    return Kept(checkpoint=checkpoint, position=position, folder="/", names={}, name=name)
+    return Kept(checkpoint=checkpoint, position=position, folder="/", names={}, name=name, resets=resets)
 
 
 def filled(*places: tuple[int, str], resident_mb: float = 0.0) -> tuple[Checkpoints, list[Kept]]:
@@ -91,6 +91,28 @@ def test_at_the_start_again_only_named_ones_are_left() -> None:
     checkpoints, made = filled((1, ""), (2, "a"))
     checkpoints.go_back_to_start()
     assert (list(checkpoints), checkpoints.backwards()) == ([made[1]], [])
+
+
+def test_what_a_reset_dropped_leads_nowhere_but_back_over_it_and_is_given_up_like_any_other() -> None:
+    checkpoints, made = filled((1, ""), (2, ""))
+    checkpoints.reset(made[1])
+    assert (list(checkpoints), checkpoints.backwards(), checkpoints.before_reset) == ([made[1]], [], made[1])
+    checkpoints.go_back_to_start()
+    assert checkpoints.before_reset is made[1]
+    for position in range(1, MAX_AUTOMATIC):
+        checkpoints.add(kept(position, resets=1), 0.0)
+    assert checkpoints.before_reset is made[1]
+    checkpoints.add(kept(MAX_AUTOMATIC, resets=1), 0.0)
+    assert checkpoints.before_reset is None
+
+
+def test_what_a_large_kernel_held_before_a_reset_counts_beside_a_small_one() -> None:
+    checkpoints, made = filled((1, ""), resident_mb=4000)
+    checkpoints.reset(made[0])
+    checkpoints.add(kept(1, resets=1), 50.0)
+    assert checkpoints.before_reset is made[0]
+    checkpoints.add(kept(2, resets=1), 50.0)
+    assert checkpoints.before_reset is None
 
 
 def test_everything_can_be_given_up() -> None:

@@ -5,10 +5,12 @@ from pathlib import Path
 import anyio
 import pytest
 
+from pisces.bridge.lease import Caller
+from pisces.bridge.server import Bridge
 from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, SessionError
 from pisces.kernels.base import Outlook, Revival
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.memory import MemoryBackend
+from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend, MemoryKernel
 from pisces.kernels.memory_script import WaitFor
 from pisces.model.events import Restore, Stream, Variable
 from pisces.runtime import Runtime
@@ -90,6 +92,92 @@ async def test_several_cells_are_undone_at_once(tmp_path: Path) -> None:
         for steps in (0, 9):
             with pytest.raises(CheckpointError, match=f"{steps} cells cannot be undone: the session has finished 3"):
                 await session.undo(soon(), steps=steps)
+
+
+async def test_undo_takes_a_reset_back_as_one_step(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 3)
+        reset = await call(runtime, ["b = 7", "b = 8"], reset=True)
+        assert "The reset dropped 1 variable: a. `undo` with steps: 3 takes it back." in reset.text
+        with pytest.raises(CheckpointError, match="4 cells cannot be undone: the session has finished 2") as refusal:
+            await session.undo(soon(), steps=4)
+        assert refusal.value.hint == "undo with steps: 3 takes the reset before them back too."
+        cells = await session.undo(soon(), steps=2)
+        assert (cells.cells, cells.position, cells.next_back, cells.reset) == (2, 0, 1, False)
+        went = await session.undo(soon())
+        assert (went.cells, went.position, went.next_back, went.reset) == (0, 3, 3, True)
+        assert await shown(runtime, "a") == "3"
+        await call(runtime, "b = 9", reset=True)
+        assert (await session.undo(soon(), steps=2)).position == 4, "the cells and the reset, in one step"
+        assert await shown(runtime, "a") == "3"
+
+
+async def test_a_reset_keeps_a_state_that_was_too_costly_to_keep_after_its_cell(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 1)
+        kernel_in(session).prospect = COSTLY
+        await call(runtime, "a = 2")
+        kernel_in(session).delay = delay = anyio.Event()
+        async with anyio.create_task_group() as group:
+            resetting = begin(group, runtime, "b = 1", reset=True)
+            await anyio.wait_all_tasks_blocked()
+            assert await kernel_in(session).is_alive(), "what is still being made would end with its kernel"
+            delay.set()
+            await resetting.finish()
+        await session.undo(soon(), steps=2)
+        assert await shown(runtime, "a") == "2"
+
+
+async def test_what_a_reset_dropped_is_still_there_after_a_crash_and_a_second_reset_of_nothing(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 2)
+        await call(runtime, CRASH, reset=True)
+        again = await call(runtime, CRASH, reset=True)
+        assert "dropped" not in again.text, "there was nothing left to drop"
+        assert (await session.undo(soon())).reset
+        assert await shown(runtime, "a") == "2"
+
+
+async def test_a_reset_that_is_stopped_before_it_drops_anything_does_not_say_what_an_earlier_one_dropped(
+    tmp_path: Path,
+) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 1)
+        await call(runtime, "b = 1", reset=True)
+        kernel_in(session).prospect = COSTLY
+        await call(runtime, "b = 2")
+        kernel_in(session).delay = anyio.Event()
+        abort = anyio.Event()
+        async with anyio.create_task_group() as group:
+            resetting = begin(group, runtime, "c = 1", reset=True, abort=abort)
+            await anyio.wait_all_tasks_blocked()
+            abort.set()
+            stopped = await resetting.finish()
+        assert "dropped" not in stopped.text
+        assert await shown(runtime, "b") == "2"
+
+
+async def test_a_second_reset_that_drops_nothing_leaves_the_way_back_over_the_first(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 2)
+        await call(runtime, "fail", reset=True)
+        again = await call(runtime, "fail", reset=True)
+        assert "dropped" not in again.text
+        went = await session.undo(soon(), steps=2)
+        assert (went.cells, went.position, went.reset) == (1, 2, True)
+        assert await shown(runtime, "a") == "2"
+
+
+async def test_a_reset_that_cannot_be_taken_back_says_why(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 1)
+        kernel_in(session).prospect = Outlook(obstacle="a CUDA context is live")
+        await call(runtime, "a = 2")
+        reset = await call(runtime, "b = 1", reset=True)
+        expected = "The reset dropped 1 variable: a. It cannot be taken back: a CUDA context is live."
+        assert expected in reset.text
+        with pytest.raises(CheckpointError, match="2 cells cannot be undone"):
+            await session.undo(soon(), steps=2)
 
 
 async def test_undo_says_what_did_not_come_back(tmp_path: Path) -> None:
@@ -337,3 +425,22 @@ async def test_names_that_nobody_asked_about_are_not_said_to_be_all(tmp_path: Pa
         async with session.turn(soon()):
             assert not (await session.variables(soon())).complete
         assert (await session.variables(soon())).complete
+
+
+async def test_a_branch_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    dismissed: list[Caller] = []
+    monkeypatch.setattr(Bridge, "dismiss", lambda self, caller: dismissed.append(caller))
+
+    async def refuse(self: MemoryKernel, *args: object) -> None:
+        raise CheckpointError("no")
+
+    monkeypatch.setattr(CheckpointingMemoryKernel, "branch", refuse)
+    async with keeping_runtime(tmp_path, max_sessions=2) as runtime:
+        await run_cells(runtime, 1)
+        failed = await runtime.session("branch", to="trial")
+        assert failed.is_error
+        assert [made.key.id for made in pool_of(runtime).sessions] == ["default"]
+        assert len(dismissed) == 1
+        assert len(list((tmp_path / "home" / ".pisces").glob("**/*trial*"))) == 0
+        first = await call(runtime, "a = 2", session="trial")
+    assert first.text.startswith("This is a new session 'trial'. Existing sessions: 'default'.\n")

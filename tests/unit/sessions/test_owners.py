@@ -6,11 +6,15 @@ from pathlib import Path
 import anyio
 import pytest
 
+from pisces.kernels.base import Revival
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Die, Hang, WaitFor
 from pisces.model.events import ProcessExit, Stream
+from pisces.runtime import Runtime
 from pisces.sessions import pool as pool_module
+from pisces.tools.base import CallContext
 from tests.fakes.drive import eventually
+from tests.fakes.remembering import remembering
 from tests.fakes.runtimes import begin, call, details, kernel_of, pool_of, scripted_runtime
 
 
@@ -279,3 +283,100 @@ async def test_what_the_code_did_to_the_names_is_not_asked_when_that_is_off(tmp_
         result = await call(runtime, "x")
     assert [request.inspect for request in backend.kernels[0].requests] == [False]
     assert details(result).variables is None
+
+
+async def test_the_first_result_of_a_new_session_says_so_and_names_the_others(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": [Stream("stdout", "out")]}, tmp_path) as runtime:
+        unnamed = await call(runtime, "x")
+        first = await call(runtime, "x", session="model")
+        await call(runtime, "x", session="train")
+        mistyped = await call(runtime, "x", session="trian")
+        again = await call(runtime, "x", session="trian")
+        for number in range(11):
+            await call(runtime, "x", session=f"helper {number}")
+        last = await call(runtime, "x", session="helper 11")
+    assert unnamed.text == again.text == "out"
+    assert first.text == "This is a new session 'model'. Existing sessions: 'default'.\n\nout"
+    assert details(first).notices == ["This is a new session 'model'. Existing sessions: 'default'."]
+    assert mistyped.text.startswith("This is a new session 'trian'. Existing sessions: 'train', 'model', 'default'.\n")
+    assert last.text.startswith("This is a new session 'helper 11'. Existing sessions: 'helper 1', 'helper 10', 'helpe")
+    assert " and 5 more.\n" in last.text
+
+
+async def test_a_default_session_is_new_only_to_who_has_others(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": [Stream("stdout", "out")]}, tmp_path) as runtime:
+        named = await call(runtime, "x", session="train", owner="one")
+        forgotten = await call(runtime, "x", owner="one")
+        context = CallContext(owner="two", default_session="two")
+        other = await runtime.tool("python", {"code": "x"}, context=context)
+    assert named.text.startswith("This is a new session 'train'.\n")
+    assert forgotten.text.startswith("This is a new session 'default'. Existing sessions: 'train'.\n")
+    assert other.text == "out"
+
+
+async def test_that_a_session_is_new_is_said_once_and_to_who_reads_it(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": [Stream("stdout", "out")]}, tmp_path) as runtime:
+        unread = CallContext(unread=lambda: True)
+        await runtime.tool("python", {"code": "x", "session": "new"}, context=unread)
+        job = await call(runtime, "x", session="new", background=True)
+        reset = await call(runtime, "x", session="new", reset=True)
+        await runtime.session("close", session="new")
+        made_again = await call(runtime, "x", session="new")
+    assert "This is a new session 'new'." in job.text
+    assert "new session" not in reset.text
+    assert "This is a new session 'new'." in made_again.text
+
+
+async def test_a_session_that_was_ended_is_lost_and_not_new(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path, max_sessions=1) as runtime:
+        await call(runtime, "x", session="a")
+        await call(runtime, "x", session="b")
+        back = await call(runtime, "x", session="a")
+    assert back.text.startswith("[State: lost] ")
+    assert "new session" not in back.text
+
+
+SHARED = "Another agent uses session 'default' too: each can change the other's variables. "
+
+
+async def as_agent(runtime: Runtime, caller: str, tool: str = "python", **params: object) -> str:
+    """What a call of this agent says."""
+    given = {"code": "x"} if tool == "python" else {}
+    return (await runtime.tool(tool, {**given, **params}, context=CallContext(caller=caller))).text
+
+
+async def test_agents_that_share_a_session_are_told_once_each(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": [Stream("stdout", "out")]}, tmp_path) as runtime:
+        before = [await as_agent(runtime, caller) for caller in ("parent", "", "parent")]
+        told = [await as_agent(runtime, caller) for caller in ("child", "parent")]
+        after = [await as_agent(runtime, caller) for caller in ("child", "parent", "")]
+        third = [await as_agent(runtime, caller) for caller in ("third", "parent")]
+        apart = await as_agent(runtime, "child", session="apart")
+    assert before == after == ["out"] * 3
+    assert [text.startswith(SHARED) for text in told] == [True, True]
+    assert told[0].endswith("To work apart, name another `session`.\n\nout")
+    assert [text.startswith(SHARED) for text in third] == [True, False]
+    assert apart.startswith("This is a new session 'apart'.")
+
+
+async def test_an_agent_that_acts_on_the_state_is_one_that_uses_the_session(tmp_path: Path) -> None:
+    async with scripted_runtime(MemoryBackend(remembering, revival=Revival("exact")), tmp_path) as runtime:
+        await as_agent(runtime, "parent", code="x = 1")
+        looked = await as_agent(runtime, "child", "session", action="variables")
+        unaware = await as_agent(runtime, "parent")
+        kept = await as_agent(runtime, "child", "session", action="checkpoint", name="mine")
+        aware = await as_agent(runtime, "parent")
+        await as_agent(runtime, "child", "session", action="close")
+        lost = await as_agent(runtime, "parent")
+    assert "Another agent" not in looked + unaware
+    assert kept.startswith(SHARED)
+    assert aware.startswith(SHARED)
+    assert lost.startswith("[State: lost] Somebody who shared the session closed it")
+
+
+async def test_what_an_agent_has_not_read_of_another_is_said_again(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path) as runtime:
+        await as_agent(runtime, "parent")
+        unread = CallContext(caller="child", unread=lambda: True)
+        assert "Another" not in (await runtime.tool("python", {"code": "x"}, context=unread)).text
+        assert (await as_agent(runtime, "child")).startswith(SHARED)

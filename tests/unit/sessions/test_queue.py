@@ -7,7 +7,7 @@ import anyio
 import anyio.lowlevel
 import pytest
 
-from pisces.errors import KernelStartError
+from pisces.errors import DeadlineExceeded, KernelStartError
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Hang, IgnoreInterrupt, WaitFor, WaitForInterrupt
 from pisces.model.events import Result, Stream
@@ -131,6 +131,16 @@ async def test_a_start_that_hangs_can_be_aborted_and_cancelled(tmp_path: Path) -
         assert pool_of(runtime)._with_kernel == set()
     assert details(result).outcome == "aborted"
     assert "Nothing was run: the kernel was not up yet." in result.text
+
+
+async def test_a_reason_that_is_a_sentence_ends_in_one_full_stop(tmp_path: Path) -> None:
+    async def locked_out() -> None:
+        raise DeadlineExceeded("The shared gateway was not free within 1 seconds: it is being started by process 3.")
+
+    async with scripted_runtime(MemoryBackend({"a": []}, on_start=locked_out), tmp_path) as runtime:
+        result = await call(runtime, "a")
+    assert result.text.rstrip().endswith("it is being started by process 3.")
+    assert ".." not in result.text
 
 
 async def test_a_start_that_fails_is_told_and_the_next_call_tries_again(tmp_path: Path) -> None:

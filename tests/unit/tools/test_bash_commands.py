@@ -1,10 +1,7 @@
 """What holds the commands of a runtime, when the system has no more descriptors, and when there is too much to read."""
 
 import os
-import resource
 import select
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import anyio
@@ -14,22 +11,9 @@ from pisces.errors import PiscesError
 from pisces.tools.bash_commands import Commands
 from pisces.tools.bash_process import CommandProcess, Order
 from tests.fakes.drive import eventually
+from tests.leftovers import descriptors_left
 
 ENVIRONMENT = {"PATH": os.defpath}
-
-
-@contextmanager
-def descriptors_left(count: int) -> Iterator[None]:
-    """So many more can be opened in this block."""
-    unused = [os.open(os.devnull, os.O_RDONLY) for _ in range(count + 1)]
-    for fd in unused:
-        os.close(fd)
-    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (unused[-1], hard))
-    try:
-        yield
-    finally:
-        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
 
 
 def opened() -> set[str]:

@@ -57,7 +57,7 @@ async def test_py_is_the_session_of_the_python_tool_and_a_kernelspec_that_of_its
 async def test_sessions_of_other_names_are_apart(tmp_path: Path) -> None:
     async with speaking_runtime(MemoryBackend(remembering), tmp_path) as runtime:
         await evaluate(runtime, [("bash", "x = 1")], session="a")
-        assert (await evaluate(runtime, [("bash", "x")], session="b")).text == "unknown"
+        assert (await evaluate(runtime, [("bash", "x")], session="b")).text.endswith("\n\nunknown")
         assert (await evaluate(runtime, [("bash", "x")], session="a")).text == "1"
 
 
@@ -76,7 +76,9 @@ async def test_a_reset_is_of_the_language_of_its_cell_and_before_that_cell(tmp_p
         (2, "kept"),
         (1, "kept"),
     ]
-    assert details(result).notices == []
+    assert details(result).notices == [
+        "bash: The reset dropped the state. It cannot be taken back: this kernel cannot keep its state."
+    ]
 
 
 async def test_two_resets_of_one_language_at_once_make_one_fresh_kernel(tmp_path: Path) -> None:
@@ -98,7 +100,8 @@ async def test_two_resets_of_one_language_at_once_make_one_fresh_kernel(tmp_path
             await anyio.wait_all_tasks_blocked()
         go.set()
         results = [await evaluation.finish() for evaluation in calls]
-    assert [result.text for result in results] == ["unknown", "unknown"]
+    assert [result.text.splitlines()[0] for result in results] == ["unknown", "unknown"]
+    assert ["The reset dropped" in result.text for result in results] == [True, False], "the second has joined it"
     assert len(backend.kernels) == 2
 
 
@@ -237,3 +240,11 @@ async def test_a_call_of_python_runs_between_two_cells_of_eval(tmp_path: Path) -
         go.set()
         assert not (await evaluation.finish()).is_error
     assert [request.code for request in backend.kernels[0].requests] == ["first", "between", "last"]
+
+
+async def test_a_new_session_is_announced_once_for_all_languages(tmp_path: Path) -> None:
+    async with speaking_runtime(MemoryBackend(remembering), tmp_path) as runtime:
+        first = await evaluate(runtime, [("py", "x = 1"), ("bash", "x = 1")], session="new")
+        second = await evaluate(runtime, [("deno", "x = 1")], session="new")
+    assert first.text.count("This is a new session 'new'.") == 1
+    assert "new session" not in second.text

@@ -143,7 +143,7 @@ async def test_the_library_raises_for_wrong_parameters_only(tmp_path: Path) -> N
         missing = await runtime.eval([{"language": "rust", "code": "x"}])
         there = await runtime.eval([{**CELL}], session="other")
     assert missing.text.startswith("Error: There is no kernel for the language 'rust'")
-    assert (there.text, details(there).session) == ("unknown", "other")
+    assert (there.text, details(there).session) == ("This is a new session 'other'.\n\nunknown", "other")
 
 
 async def test_the_schema_names_every_parameter_and_forbids_others(tmp_path: Path) -> None:

@@ -156,7 +156,8 @@ async def test_another_owner_s_write_counts_as_a_change_and_one_s_own_edit_does_
     assert not (await ask(runtime, "write", "a.txt", content="three\n")).is_error
     refused = await ask(runtime, "write", "a.txt", content="four\n", owner="you")
     assert "has changed on disk since you read it" in refused.text
-    assert not (await ask(runtime, "write", "a.txt", content="five\n", owner="who never read it")).is_error
+    refused = await ask(runtime, "write", "a.txt", content="five\n", owner="who never read it")
+    assert "Read a.txt:1 first" in refused.text
 
 
 async def test_an_edit_does_not_make_known_what_others_changed_elsewhere_in_the_file(
@@ -223,10 +224,10 @@ async def test_a_file_too_large_to_edit_is_refused_before_it_is_read(runtime: Ru
 async def test_a_call_that_waits_for_another_writer_can_be_cancelled(runtime: Runtime, tmp_path: Path) -> None:
     (tmp_path / "a.txt").write_bytes(b"one\n")
     with locked(tmp_path / "a.txt"), anyio.move_on_after(0.2) as scope:
-        await runtime.tool("write", {"path": "a.txt", "content": "x"})
+        await runtime.tool("write", {"path": "a.txt", "content": "one\nx"})
     assert scope.cancelled_caught
     assert (tmp_path / "a.txt").read_bytes() == b"one\n"
-    assert not (await ask(runtime, "write", "a.txt", content="x")).is_error
+    assert not (await ask(runtime, "write", "a.txt", content="one\nx")).is_error
 
 
 async def test_an_artifact_is_read_like_a_file(runtime: Runtime) -> None:

@@ -3,6 +3,7 @@
 import base64
 import io
 import json
+import os
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ import anyio
 import pytest
 from PIL import Image
 
+from pisces.errors import InvalidCall
 from pisces.model.files import EditDetails, ReadDetails, WriteDetails
 from pisces.model.results import ImageBlock, TextBlock, ToolResult
 from pisces.runtime import Runtime
@@ -156,3 +158,40 @@ async def test_raw_is_the_json_and_stays_json(runtime: Runtime, notebook: Path) 
     assert (broken.is_error, content(notebook)) == (True, before)
     assert not (await ask(runtime, "write", "n.ipynb:raw", content=text)).is_error
     assert content(notebook).decode() == text
+
+
+async def test_an_edit_of_a_notebook_that_is_not_there_begins_with_an_empty_one(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    made = await ask(runtime, "edit", "new/n.ipynb", old_text="", new_text="# %% [code]\nprint(1)\n")
+    assert made.text == (
+        "Made new/n.ipynb, a new file (lines 1-2).\n     1\t# %% [code]\n     2\tprint(1)\n"
+        "Notebook now has 1 cells: 1 added."
+    )
+    assert isinstance(made.details, EditDetails)
+    assert (made.details.kind, made.details.replacements) == ("notebook", 1)
+    path = tmp_path / "new" / "n.ipynb"
+    value = json.loads(content(path))
+    assert (value["nbformat"], value["nbformat_minor"], sources(path)) == (4, 5, ["print(1)"])
+    await ask(runtime, "write", "same.ipynb", content="# %% [code]\nprint(1)\n")
+    assert [*value] == [*json.loads(content(tmp_path / "same.ipynb"))]
+    # The caller has made all of it, and may write it anew.
+    assert not (await ask(runtime, "write", "new/n.ipynb", content="")).is_error
+    again = await ask(runtime, "edit", "new/n.ipynb", old_text="", new_text="# %% [raw]\nwords\n")
+    assert again.text.startswith("Replaced 1 occurrence in new/n.ipynb (lines 1-2).")
+    assert sources(path) == ["words"]
+
+
+async def test_an_empty_old_text_is_refused_where_there_is_a_text(
+    runtime: Runtime, notebook: Path, tmp_path: Path
+) -> None:
+    before = content(notebook)
+    for path in ("n.ipynb", "n.ipynb:raw", "no.txt", "no.ipynb:raw"):
+        with pytest.raises(InvalidCall, match="`old_text` is empty"):
+            await runtime.tools["edit"].call({"path": path, "old_text": "", "new_text": "x"}, CallContext())
+    missing = await ask(runtime, "edit", "no/no.ipynb", old_text="x", new_text="y")
+    assert "File not found" in missing.text
+    assert "an empty `old_text`" in missing.text
+    wrong = await ask(runtime, "edit", "no/no.ipynb", old_text="", new_text="no marker")
+    assert (wrong.is_error, "expected first line to be" in wrong.text) == (True, True)
+    assert (content(notebook), sorted(os.listdir(tmp_path))) == (before, ["home", "n.ipynb"])

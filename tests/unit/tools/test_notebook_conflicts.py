@@ -24,6 +24,7 @@ from tests.fakes.notebooks import (
     edit_details,
     is_as_jupyter_writes_it,
     markdown,
+    ran,
     run_details,
     sources_in,
     state_of,
@@ -65,6 +66,37 @@ def somebody_else(file: Path, *cells: Any) -> None:
 
 def insert_on_top(file: Path) -> None:
     somebody_else(file, markdown("theirs", "theirs"), *cells_in(file))
+
+
+@pytest.mark.parametrize("cell", [{"cell_index": 0}, {"cell_id": "c0"}])
+async def test_a_cell_that_was_shown_in_part_is_not_replaced(
+    runtime: Runtime, tmp_path: Path, cell: dict[str, Any]
+) -> None:
+    long = "".join(f"a{number} = {number}\n" for number in range(5000))
+    file = written(tmp_path / "a.ipynb", code(long), code("b"))
+    read = await ask(runtime, "read", "a.ipynb")
+    shown, _, notice = read.text.rpartition("\n")
+    before = file.read_bytes()
+    refused = await ask(runtime, "edit", "a.ipynb", **cell, content=shown)
+    assert refused.text == (
+        "Error: Only a part of cell 0 of a.ipynb was shown to you, and `edit` replaces all of it; nothing was done.\n"
+        "Read it alone and whole first, or change a part of the file with the tool `edit` or with Python."
+    )
+    for action in ("insert", "edit"):
+        kept = await ask(runtime, action, "a.ipynb", cell_index=1, content=f"b\n{notice}")
+        assert kept.text.startswith(f"Error: The text has the line {notice!r}, which is a notice"), kept.text
+    assert file.read_bytes() == before
+    assert not (await ask(runtime, "edit", "a.ipynb", cell_index=1, content="seen whole")).is_error
+    assert not (await ask(runtime, "delete", "a.ipynb", **cell)).is_error
+
+
+@pytest.mark.parametrize("source", ["a\r\nb", "a = '\x1b[31m'", "a\n\n", ""])
+async def test_a_cell_with_characters_that_no_result_shows_can_be_replaced(
+    runtime: Runtime, tmp_path: Path, source: str
+) -> None:
+    written(tmp_path / "a.ipynb", code(source), code("b"))
+    await ask(runtime, "read", "a.ipynb")
+    assert not (await ask(runtime, "edit", "a.ipynb", cell_index=0, content="c")).is_error
 
 
 BY_INDEX: list[tuple[str, dict[str, Any]]] = [
@@ -263,6 +295,26 @@ async def test_cells_that_others_edit_meanwhile_keep_their_changes(held: Held) -
     assert is_as_jupyter_writes_it(held.file)
 
 
+async def test_a_save_of_a_copy_without_outputs_costs_no_output_and_what_others_ran_is_named(held: Held) -> None:
+    cells = cells_in(held.file)
+    somebody_else(held.file, {**cells[0], "outputs": [], "execution_count": None}, *cells[1:])
+    held.go.set()
+    result = await held.asked.finish()
+    assert (result.is_error, [text_in(held.file, index) for index in range(3)]) == (
+        False,
+        ["ran a\n", "begun\nended\n", "ran c\n"],
+    )
+
+
+async def test_a_cell_that_others_ran_meanwhile_keeps_their_outputs_and_is_named(held: Held) -> None:
+    cells = cells_in(held.file)
+    somebody_else(held.file, ran(cells[0], "theirs\n", 44), *cells[1:])
+    held.go.set()
+    result = await held.asked.finish()
+    assert result.text.endswith("Not written to a.ipynb: the outputs of cell 0, which somebody has run again since.")
+    assert (text_in(held.file, 0), run_details(result).unwritten, result.is_error) == ("theirs\n", [0], True)
+
+
 async def test_outputs_follow_their_cell_when_others_insert_above_it(held: Held) -> None:
     insert_on_top(held.file)
     held.go.set()
@@ -307,7 +359,10 @@ async def test_a_file_that_others_removed_is_told_and_not_made_anew(held: Held) 
     held.file.unlink()
     held.go.set()
     result = await held.asked.finish()
-    assert result.text.endswith("The outputs could not be written to a.ipynb: Notebook not found: a.ipynb")
+    assert result.text.endswith(
+        "The outputs of cell 0, cell 1, cell 2 could not be written to a.ipynb: Notebook not found: a.ipynb"
+    )
+    assert run_details(result).unwritten == [0, 1, 2]
     assert (result.is_error, run_details(result).written, held.file.exists()) == (True, False, False)
     assert "ended" in result.text
 
@@ -316,5 +371,5 @@ async def test_a_file_that_others_broke_is_told_and_left_as_it_is(held: Held) ->
     held.file.write_text("not a notebook", encoding="utf-8")
     held.go.set()
     result = await held.asked.finish()
-    assert "The outputs could not be written to a.ipynb: Invalid JSON in notebook: a.ipynb" in result.text
+    assert "cell 2 could not be written to a.ipynb: Invalid JSON in notebook: a.ipynb" in result.text
     assert (result.is_error, held.file.read_text(encoding="utf-8")) == (True, "not a notebook")

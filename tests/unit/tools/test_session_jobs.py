@@ -165,6 +165,7 @@ async def test_output_reads_a_job_while_it_runs(tmp_path: Path) -> None:
         found = await ask(runtime, "output", job="job-1", search="^t")
         nothing = await ask(runtime, "output", job="job-1", search="five")
         beyond = await ask(runtime, "output", job="job-1", lines="9")
+        refused = [await ask(runtime, "output", job="job-1", search=pattern) for pattern in ("(", "a{99999999999}")]
         go.set()
         await ask(runtime, "wait", job="job-1")
         ended = await ask(runtime, "output", job="job-1", lines="4-")
@@ -174,6 +175,7 @@ async def test_output_reads_a_job_while_it_runs(tmp_path: Path) -> None:
     assert found.text.splitlines()[1:] == ["2:two", "3:three"]
     assert nothing.text.splitlines()[1:] == ["No line of job-1 matches 'five'."]
     assert beyond.text == "Error: job-1 has written 3 lines; line 9 is past its end."
+    assert all(result.is_error and "Not a regular expression: " in result.text for result in refused)
     assert ended.text.splitlines()[1:] == ["four"]
 
 

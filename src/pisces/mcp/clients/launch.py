@@ -9,6 +9,7 @@ from typing import Any, Final
 
 import pisces
 from pisces.errors import PiscesError
+from pisces.settings.own_process import bare_environment
 
 _PATIENCE: Final = 30.0
 _WHERE: Final = "import pisces; print(pisces.__file__)"
@@ -68,6 +69,7 @@ def _found_when_isolated() -> bool:
             [sys.executable, "-I", "-c", _WHERE],
             stdin=subprocess.DEVNULL,
             capture_output=True,
+            env=bare_environment(),
             timeout=_PATIENCE,
             check=False,
         )

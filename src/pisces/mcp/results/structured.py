@@ -16,7 +16,7 @@ _HIDE_CONTENT: Final = ("claude-code", "codex", "opencode")
 
 _WITHOUT_CELLS: Final = frozenset({"session", "read", "write", "edit"})
 _ONLY_CELLS: Final = frozenset({"python", "eval", "bash"})
-_OF_CELLS: Final = ("session", "state", "generation", "cells", "variables", "artifact", "job")
+_OF_CELLS: Final = ("session", "state", "generation", "cells", "variables", "artifact", "job", "error")
 """What only a tool that runs cells has to say."""
 _OUTCOMES: Final = ("ok", "error", "refused")
 """Of a tool that runs none."""
@@ -44,6 +44,7 @@ class Structured(msgspec.Struct, frozen=True, kw_only=True, omit_defaults=True):
     variables: Annotated[dict[str, list[str]], Meta(description="added, changed, removed")] = {}
     artifact: Annotated[str, Meta(description="Has the whole output.")] = ""
     job: Annotated[str, Meta(description="Goes on in the background.")] = ""
+    error: Annotated[dict[str, Any], Meta(description="ename, evalue, traceback, cell")] = {}
     details: Annotated[dict[str, Any], Meta(description="Of other tools than python.")] = {}
 
 
@@ -99,6 +100,7 @@ def _of_cells(details: Details, text: str, images: int, *, failed: bool) -> Stru
         variables=_names(details.variables),
         artifact=details.artifact_id or "",
         job="" if details.job is None else details.job.id,
+        error={} if details.error is None else msgspec.to_builtins(details.error),
         details=_besides(details),
     )
 
@@ -121,4 +123,8 @@ def _plain(details: Any) -> dict[str, Any]:
     plain = msgspec.to_builtins(details)
     if not isinstance(plain, Mapping):
         return {}
-    return {name: value for name, value in plain.items() if name not in ("result", "is_error") and value is not None}
+    said = {name: value for name, value in plain.items() if name not in ("result", "is_error") and value is not None}
+    result = plain.get("result")
+    if isinstance(result, Mapping) and result.get("error"):
+        said["error"] = result["error"]  # What a cell of the job raised that was waited for.
+    return said

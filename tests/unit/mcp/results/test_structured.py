@@ -6,7 +6,8 @@ from pisces.mcp.results.structured import structured, wants_structured
 from pisces.model.cells import CellRecord
 from pisces.model.events import Variable, VariableChanges
 from pisces.model.notebooks import NotebookRunDetails
-from pisces.model.results import Block, Details, ImageBlock, JobInfo, TextBlock, ToolResult
+from pisces.model.results import Block, CellError, Details, ImageBlock, JobInfo, TextBlock, ToolResult
+from pisces.model.sessions import SessionDetails
 from pisces.tools.base import error_result
 
 
@@ -46,6 +47,17 @@ def test_cells_say_how_they_went_and_what_they_changed() -> None:
     }
 
 
+def test_the_result_of_a_job_says_what_its_cell_raised() -> None:
+    raised = CellError("ValueError", "no", ["ValueError: no"], 0)
+    details = SessionDetails(action="wait", session="s", result=Details(outcome="error", error=raised, is_error=True))
+    data = structured(ToolResult(content=[TextBlock("failed")], details=details, is_error=True))
+    assert data["details"] == {
+        "action": "wait",
+        "session": "s",
+        "error": {"ename": "ValueError", "evalue": "no", "traceback": ["ValueError: no"], "cell": 0},
+    }
+
+
 @pytest.mark.parametrize("written", [True, False])
 def test_cells_of_a_notebook_that_went_well_are_an_error_if_their_outputs_are_lost(written: bool) -> None:
     details = NotebookRunDetails(
@@ -62,7 +74,9 @@ def test_cells_of_a_notebook_that_went_well_are_an_error_if_their_outputs_are_lo
             "ran": [0, 2],
             "not_run": [],
             "skipped": {"1": "empty"},
+            "overwritten": [],
             "written": written,
+            "unwritten": [],
         },
     }
 
