@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _TASKS = "/proc/self/task"
 _OWN_THREADS = ("pisces-flusher", "pisces-drain")
+_ASYNCIO_THREADS = ("asyncio_", "asyncio-waitpid-")  # Its executor, and one for each child process before Python 3.12.
 _HARD_PAUSE = 2  # omp_pause_hard: gives up the threads, keeps the settings.
 _CUDA_DEVICES = ("/dev/nvidia-uvm", "/dev/kfd")  # Opened by a context, not by those who only look at the card.
 
@@ -153,8 +154,12 @@ def _other_threads() -> list[str]:
 
 
 def _is_expendable(thread: threading.Thread) -> bool:
-    """Whether nobody misses it: ours, those of event loops that a copy makes anew, tqdm's that only watches."""
-    if thread.name in _OWN_THREADS or thread.name.startswith("asyncio_") or ipython_scripts.runs_scripts(thread):
+    """Whether nobody misses it: ours, those of event loops that a copy makes anew, tqdm's that only watches.
+
+    asyncio's threads that wait for a child process need no mention either: the process itself is reported as lost.
+    """
+    name = thread.name
+    if name in _OWN_THREADS or name.startswith(_ASYNCIO_THREADS) or ipython_scripts.runs_scripts(thread):
         return True
     return type(thread).__module__.partition(".")[0] == "tqdm"
 

@@ -105,6 +105,13 @@ async def test_a_script_can_run_after_one_of_before(start: StartKernel, ipython_
         assert (await ok(kernel, "%%bash\necho second")).stdout == "second\n"
 
 
+async def test_a_child_process_of_asyncio_is_named_once(kernel: NativeKernel, keep: Keep) -> None:
+    await ok(kernel, "import asyncio\nawait asyncio.create_subprocess_exec('sleep', '600')")
+    kept = await keep(kernel)
+    missing = (await crash_and_come_back(kernel, kept)).missing
+    assert [text.partition(" (")[0] for text in missing] == ["child process 'sleep'"]
+
+
 async def test_awaiting_works_and_new_tasks_go_on_between_cells(kernel: NativeKernel, keep: Keep) -> None:
     await ok(kernel, "import asyncio\nawait asyncio.sleep(0)")
     kept = await keep(kernel)
