@@ -9,8 +9,8 @@ from typing import Any
 
 from tests.fakes.terminals import Terminal
 
-PATIENCE = 60.0
-"""Seconds after which a command that has not ended never will."""
+PATIENCE = 100.0
+"""Seconds after which a command that has not ended never will: longer than any of them gives itself."""
 
 
 class Command:

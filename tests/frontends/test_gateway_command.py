@@ -52,6 +52,7 @@ def record() -> GatewayRecord:
 
 def finding(pisces: Command, **variables: str) -> tuple[int, dict[str, Any]]:
     done = pisces("doctor", "--json", variables=variables)
+    print(done.stdout)  # For the report of a test that fails.
     (found,) = [one for one in json.loads(done.stdout)["findings"] if one["name"] == "gateway"]
     return done.returncode, found
 
