@@ -204,14 +204,17 @@ async def test_models_are_told_of_no_tool_that_they_do_not_have(plain_python: st
 
 
 @pytest.mark.parametrize("mode", [LEGACY, MODERN])
-async def test_two_agents_of_one_client_are_told_that_they_share_a_session(plain_python: str, mode: str) -> None:
+@pytest.mark.parametrize("parent", ["parent", None], ids=["with ids", "one without an id"])
+async def test_two_agents_of_one_client_are_told_that_they_share_a_session(
+    plain_python: str, mode: str, parent: str | None
+) -> None:
     async with pisces_mcp(plain_python, mode=mode) as client:
 
-        async def cell(agent: str) -> str:
-            meta: Any = {"threadId": agent}
+        async def cell(agent: str | None) -> str:
+            meta: Any = {"threadId": agent} if agent else None
             return text_of(await client.call_tool("python", {"code": "6 * 7"}, meta=meta))
 
-        said = [await cell(agent) for agent in ("parent", "parent", "child", "parent", "child")]
+        said = [await cell(agent) for agent in (parent, parent, "child", parent, "child")]
     told = [text.startswith("Another agent uses session 'default' too") for text in said]
     assert told == [False, False, True, True, False]
 

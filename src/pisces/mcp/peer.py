@@ -60,7 +60,7 @@ def _agent_ids(meta: Mapping[str, Any], *, nested: bool = False) -> Iterator[str
 
 def _client_of(ctx: ServerRequestContext[Any, Any]) -> Peer:
     if ctx.request is None:
-        return Peer("mcp", DEFAULT_SESSION, stays=True)
+        return Peer("mcp", DEFAULT_SESSION, stays=True, caller="mcp")  # Some clients give only their subagents an id.
     headers = ctx.request.headers
     if (given := headers.get(CLIENT_HEADER)) is not None:
         if _NAME.fullmatch(given) is None:

@@ -25,7 +25,7 @@ def peer(
 
 
 def test_over_pipes_there_is_one_client_and_its_session_is_the_default() -> None:
-    assert peer("claude-code") == peer(None) == Peer("mcp", "default", stays=True)
+    assert peer("claude-code") == peer(None) == Peer("mcp", "default", stays=True, caller="mcp")
 
 
 def test_a_client_that_shook_hands_is_its_connection() -> None:
@@ -77,14 +77,14 @@ def test_an_agent_is_known_by_the_id_that_its_client_gives_it(meta: dict[str, An
     (key, _), *others = meta.items()
     same = {**meta, "progress_token": 8, **{name: f"{value} more" for name, value in others}}
     other = {**meta, key: {"thread_id": "two"} if isinstance(meta[key], dict) else "two"}
-    assert peer(meta=meta).caller == peer(meta=same).caller != ""
-    assert peer(meta=meta).caller != peer(meta=other).caller != ""
+    assert peer(meta=meta).caller == peer(meta=same).caller
+    assert len({peer(meta=shown).caller for shown in (None, meta, other)}) == 3
     assert peer("agent", {}, meta=meta).caller not in ("", peer("other", {}, meta=meta).caller)
 
 
 @pytest.mark.parametrize("meta", [None, {}, {"progress_token": 3}, {"claudecode/toolUseId": "x"}, {"threadId": {}}])
 def test_who_says_nothing_of_itself_is_not_told_apart(meta: dict[str, Any] | None) -> None:
-    assert peer(meta=meta).caller == peer(None, {}, meta=meta).caller == ""
+    assert (peer(meta=meta).caller, peer(None, {}, meta=meta).caller) == ("mcp", "")
 
 
 def test_clients_over_http_are_told_apart_by_what_they_say_of_themselves() -> None:
