@@ -93,6 +93,11 @@ class CallContext(msgspec.Struct, frozen=True, kw_only=True):
     attended: bool = False
     """Whether a person sees it run and can stop it: then no setting limits the time that it may ask for."""
 
+    @property
+    def reader(self) -> str:
+        """Who has seen what of a file: each agent knows only what it has read itself."""
+        return f"{self.owner} {self.caller}".rstrip()
+
     def longest(self, usual: float) -> float:
         """The most seconds that this call may ask for, where `usual` is the limit for others."""
         return max(usual, _LONGEST_ATTENDED) if self.attended else usual

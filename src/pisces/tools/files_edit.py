@@ -50,14 +50,14 @@ def _edit(services: Services, params: EditParams, context: CallContext) -> ToolR
         before = file.version
         with folders_of(file.path):
             version = file.replace(pieces)
-        seen, owner = services.seen, context.owner
+        seen, reader = services.seen, context.reader
         if before is None and change is not None:
-            seen.note(owner, file.path, version, cells=change.keys)
-        elif seen.version(owner, file.path) == before:  # Else there is something in it that was not seen.
+            seen.note(reader, file.path, version, cells=change.keys)
+        elif seen.version(reader, file.path) == before:  # Else there is something in it that was not seen.
             if change is None:
-                seen.wrote(owner, file.path, version, lines=edited.carried(seen.lines(owner, file.path)))
+                seen.wrote(reader, file.path, version, lines=edited.carried(seen.lines(reader, file.path)))
             else:
-                seen.wrote(owner, file.path, version, cells=_known_after(change, seen.cells(owner, file.path)))
+                seen.wrote(reader, file.path, version, cells=_known_after(change, seen.cells(reader, file.path)))
     notes = [] if change is None else change.notes
     details = EditDetails(
         path=str(place.path),

@@ -35,7 +35,7 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
     parsed = parse_params(params, ReadParams)
     try:
         if parsed.path.startswith(ARTIFACT):
-            return await _artifact(services, parsed.path, context.owner)
+            return await _artifact(services, parsed.path, context.reader)
         return await anyio.to_thread.run_sync(_file, services, parsed.path, context)
     except InvalidCall:
         raise
@@ -43,7 +43,7 @@ async def call_read(services: Services, params: Mapping[str, Any], context: Call
         return error_result(error.explain())
 
 
-async def _artifact(services: Services, address: str, owner: str) -> ToolResult:
+async def _artifact(services: Services, address: str, reader: str) -> ToolResult:
     number = parse_uri(address).id
     going_on = GoingOn(
         f"go on with: read {ARTIFACT}{number}:{{lines}}",
@@ -52,14 +52,14 @@ async def _artifact(services: Services, address: str, owner: str) -> ToolResult:
     found = await artifact_output(services, address, OutputPart(None, None, Deadline.never()), going_on=going_on)
     last_line = found.text.rpartition("\n")[2]
     if last_line.startswith("[…") and last_line.endswith("…]"):
-        services.seen.noticed(owner, last_line)
+        services.seen.noticed(reader, last_line)
     details = ReadDetails(path=f"{ARTIFACT}{number}", kind="artifact", artifact_id=number)
     return ToolResult(content=found.content, details=details)
 
 
 def _file(services: Services, given: str, context: CallContext) -> ToolResult:
     place, limits = place_of(services, given), limits_of(services, context)
-    note = partial(services.seen.note, context.owner, place.real)
+    note = partial(services.seen.note, context.reader, place.real)
     view = view_of(place.path, place.selection)
     if view is None and (kind := _kind_of_picture(place)) is not None:
         result, version = _picture(place, kind)
@@ -75,7 +75,7 @@ def _file(services: Services, given: str, context: CallContext) -> ToolResult:
     if parts:
         note(version, of_view=True, cells=[part.key for part in parts if not missing_from(known, part.lines)])
     if part.notice:
-        services.seen.noticed(context.owner, part.notice)
+        services.seen.noticed(context.reader, part.notice)
     details = _text_details(place.path, part, version)
     if view is not None:
         details.kind = "notebook"

@@ -23,14 +23,14 @@ class FileSeen:
 
     def __init__(self, services: Services, context: CallContext, place: FilePlace, file: LockedFile) -> None:
         self._services = services
-        self._owner = context.owner
+        self._reader = context.reader
         self._longest_line = limits_of(services, context).longest_line
         self._place = place
         self._file = file
 
     def check_unchanged(self) -> None:
         """Raises `FileChanged` if the caller has read the file, and it is another now. One that is gone is no loss."""
-        known = self._services.seen.version(self._owner, self._file.path)
+        known = self._services.seen.version(self._reader, self._file.path)
         if known is not None and self._file.version is not None and self._file.version != known:
             raise FileChanged(
                 f"{self._place.given} has changed on disk since you read it; nothing was written.",
@@ -42,7 +42,7 @@ class FileSeen:
 
         A file that has that line may keep it.
         """
-        notice = self._services.seen.notice_in(self._owner, text)
+        notice = self._services.seen.notice_in(self._reader, text)
         if notice is None or (self._file.version is not None and notice in self._present_text()):
             return
         raise FileError(
@@ -52,9 +52,9 @@ class FileSeen:
 
     def check_parts(self, touched: Sequence[Part]) -> None:
         """Raises `FileError` if the caller has not seen one of these parts of the file."""
-        if not touched or self._services.seen.lines(self._owner, self._file.path) == ALL:
+        if not touched or self._services.seen.lines(self._reader, self._file.path) == ALL:
             return  # All of the JSON was shown.
-        known = self._services.seen.cells(self._owner, self._file.path)
+        known = self._services.seen.cells(self._reader, self._file.path)
         unseen = [part for part in touched if part.key not in known]
         if unseen:
             self._refuse(
@@ -66,7 +66,7 @@ class FileSeen:
     def check_lines(self, new: bytes) -> None:
         """Raises `FileError` if the new content has not all lines, as they are, that the caller has not seen."""
         version = self._file.version
-        known = self._services.seen.lines(self._owner, self._file.path)
+        known = self._services.seen.lines(self._reader, self._file.path)
         if version is None or not version.size or known == ALL:
             return
         if version.size > MAX_TEXT:
@@ -100,7 +100,7 @@ class FileSeen:
             if number <= len(lines) and not self._can_be_shown(lines[number - 1])
         ]
         unread = [part for span in spans for part in missing_from(joined(map(_single, hidden)), span)]
-        known = self._services.seen.lines(self._owner, self._file.path, of_view=self._is_view)
+        known = self._services.seen.lines(self._reader, self._file.path, of_view=self._is_view)
         unread = [part for span in unread for part in missing_from(known, span)]
         if unread:
             selection = Selection(raw=self._place.selection.raw, lines=tuple(unread[:_NAMED]))

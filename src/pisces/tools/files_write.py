@@ -57,7 +57,7 @@ def _write(services: Services, params: WriteParams, context: CallContext) -> Too
         with folders_of(file.path):
             version = file.replace(pieces)
         # The caller has given all of it, so it has seen all of it.
-        services.seen.note(context.owner, file.path, version, lines=ALL if view is None else (), cells=cells)
+        services.seen.note(context.reader, file.path, version, lines=ALL if view is None else (), cells=cells)
     details = WriteDetails(
         path=str(place.path),
         kind="text" if view is None else "notebook",

@@ -33,7 +33,7 @@ async def call_notebook(services: Services, params: Mapping[str, Any], context: 
     try:
         with explained(path, "opened"):
             real = Path(os.path.realpath(path))  # noqa: ASYNC240 - it only follows links
-        seen = Seen(services.seen, context.owner, real)
+        seen = Seen(services.seen, context.reader, real)
         if parsed.action in EDITING:
             return await _edit(parsed, file, seen)
         if parsed.action == "read":

@@ -88,7 +88,7 @@ def _shown(
     notes += [found.read_only] if found.read_only else []
     notice = truncation_notice(dump, context.read_with)
     if notice:
-        services.seen.noticed(context.owner, notice.strip())
+        services.seen.noticed(context.reader, notice.strip())
     shown = dump.text.removesuffix("\n\n") + notice
     text = "\n\n".join(part for part in (heading, shown, *notes) if part)
     details = NotebookDetails(

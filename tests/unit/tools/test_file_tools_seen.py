@@ -39,10 +39,17 @@ def notebook(tmp_path: Path) -> Path:
 
 
 async def ask(
-    runtime: Runtime, tool: str, path: str, *, owner: str = "me", max_text: int | None = None, **params: Any
+    runtime: Runtime,
+    tool: str,
+    path: str,
+    *,
+    owner: str = "me",
+    agent: str = "",
+    max_text: int | None = None,
+    **params: Any,
 ) -> ToolResult:
     with anyio.fail_after(PATIENCE):
-        context = CallContext(owner=owner, max_text=max_text)
+        context = CallContext(owner=owner, caller=agent, max_text=max_text)
         return await runtime.tool(tool, {"path": path, **params}, context=context)
 
 
@@ -187,3 +194,12 @@ def content(path: Path) -> bytes:
 
 def put(path: Path, data: bytes) -> None:
     path.write_bytes(data)
+
+
+async def test_what_one_agent_has_read_another_of_the_same_client_has_not(runtime: Runtime, file: Path) -> None:
+    for lines in ("1-10", "11-20", "21-30"):
+        await ask(runtime, "read", f"a.txt:{lines}", agent="parent")
+    refused = await ask(runtime, "write", "a.txt", agent="child", content="less\n")
+    assert "has lines that you have not seen" in refused.text
+    assert file.read_text(encoding="utf-8") == TEXT
+    assert not (await ask(runtime, "write", "a.txt", agent="parent", content="less\n")).is_error

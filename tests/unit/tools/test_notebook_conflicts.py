@@ -79,7 +79,7 @@ async def test_a_cell_that_was_shown_in_part_is_not_replaced(
     before = file.read_bytes()
     refused = await ask(runtime, "edit", "a.ipynb", **cell, content=shown)
     assert refused.text == (
-        "Error: Only a part of cell 0 of a.ipynb was shown to you, and `edit` replaces all of it; nothing was done.\n"
+        "Error: You have not seen all of cell 0 of a.ipynb, and `edit` replaces it; nothing was done.\n"
         "Read it alone and whole first, or change a part of the file with the tool `edit` or with Python."
     )
     for action in ("insert", "edit"):
@@ -88,6 +88,23 @@ async def test_a_cell_that_was_shown_in_part_is_not_replaced(
     assert file.read_bytes() == before
     assert not (await ask(runtime, "edit", "a.ipynb", cell_index=1, content="seen whole")).is_error
     assert not (await ask(runtime, "delete", "a.ipynb", **cell)).is_error
+
+
+@pytest.mark.parametrize("tool", ["read", "notebook"])
+@pytest.mark.parametrize("minor", [4, 5])
+async def test_what_counts_is_what_was_shown_whatever_showed_it(
+    runtime: Runtime, tmp_path: Path, tool: str, minor: int
+) -> None:
+    long = "".join(f"a{number} = {number}\n" for number in range(5000))
+    file = written(tmp_path / "a.ipynb", code("b"), code(long), minor=minor)
+    params = {"path": "a.ipynb"} if tool == "read" else {"action": "read", "notebook_path": "a.ipynb"}
+    await runtime.tool(tool, params)
+    before = file.read_bytes()
+    refused = await ask(runtime, "edit", "a.ipynb", cell_index=1, content="less")
+    assert refused.text.startswith("Error: You have not seen all of cell 1 of a.ipynb"), refused.text
+    assert file.read_bytes() == before
+    for content in ("seen whole", "its own words"):
+        assert not (await ask(runtime, "edit", "a.ipynb", cell_index=0, content=content)).is_error
 
 
 @pytest.mark.parametrize("source", ["a\r\nb", "a = '\x1b[31m'", "a\n\n", ""])
