@@ -45,7 +45,7 @@ class ArtifactStore:
     def __init__(self, root: Path, *, limit: int = 0, folder_limit: int = 0) -> None:
         """`limit` is how many bytes one output may have, `folder_limit` how many all of them; 0 for any number."""
         self._root = root
-        self._limit = limit
+        self._limit = min(filter(None, (limit, folder_limit)), default=0)
         self._folder_limit = folder_limit
         self._step = folder_limit // 16
         """After so many bytes were written, look at the size of the folder again: 30 µs for each artifact."""

@@ -205,6 +205,12 @@ def test_the_oldest_artifacts_make_room_and_none_that_is_written_to(tmp_path: Pa
     assert [path.name.partition(".")[0] for path in store.files()] == ["6", "5"]
 
 
+def test_one_artifact_is_never_larger_than_the_folder_may_be(tmp_path: Path) -> None:
+    store = ArtifactStore(tmp_path, limit=LIMIT * 10, folder_limit=LIMIT)
+    write_numbered(store)
+    gap_of(store)
+
+
 def test_the_parts_of_an_artifact_are_deleted_with_it(tmp_path: Path) -> None:
     write_numbered(ArtifactStore(tmp_path, limit=LIMIT))
     ArtifactStore(tmp_path, folder_limit=1).prune(36_500)
