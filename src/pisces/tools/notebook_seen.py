@@ -56,7 +56,7 @@ class Seen(msgspec.Struct, frozen=True):
             )
 
     def must_have_no_notice(self, content: str) -> None:
-        """Raises `FileError` when a line of the content is a notice that the reader got below something that it read."""
+        """Raises `FileError` when a line of the content is a notice that the reader got below what it had read."""
         notice = self.files.notice_in(self.reader, content)
         if notice is not None:
             raise FileError(
