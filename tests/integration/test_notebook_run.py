@@ -101,6 +101,20 @@ async def test_variables_of_the_session_that_a_run_overwrites_are_named_and_not_
     assert ["Changed or deleted" in result.text for result in results] == [True, False, True, True, False]
 
 
+async def test_a_value_that_was_changed_in_place_since_the_last_run_is_named(plain_python: str, tmp_path: Path) -> None:
+    file = written(tmp_path / "a.ipynb", code("class Model: coef = None\nmodel, other = Model(), Model()"))
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await ask(runtime, "run_all", file)
+        await call(runtime, "model.coef = [1, 2, 3]")
+        await call(runtime, "1")
+        branched = await runtime.session("branch", to="twin")
+        undone = await runtime.session("undo")
+        results = [await ask(runtime, "run_all", file, session=name) for name in (None, None, "twin")]
+    assert [run_details(result).overwritten for result in results] == [["model"], [], ["model"]]
+    assert not branched.is_error
+    assert not undone.is_error
+
+
 async def test_of_many_variables_that_a_run_overwrites_the_first_are_named_and_the_others_counted(
     runtime: Runtime, tmp_path: Path
 ) -> None:
@@ -151,9 +165,11 @@ async def test_a_restart_runs_in_a_clean_session_and_leaves_the_callers_alone(
         mine = await call(runtime, "import os; mine = 1; os.getpid()")
         first = await ask(runtime, "run_all", file, restart=True)
         assert (await call(runtime, "seen", session="default-clean")).text == "[]"
-        await call(runtime, "left = 1", session="default-clean")
         second = await ask(runtime, "run_all", file, restart=True)
+        await call(runtime, "left = 1", session="default-clean")
+        fourth = await ask(runtime, "run_all", file, restart=True)
         assert outputs_in(file, 0)[0]["data"] == {"text/plain": ["[]"]}
+        assert (await call(runtime, "left", session="default-clean")).text == "1"
         after = await call(runtime, "assert mine == 1; os.getpid()")
         undone = await runtime.session("undo")
         assert (await call(runtime, "mine")).text == "1"
@@ -165,8 +181,9 @@ async def test_a_restart_runs_in_a_clean_session_and_leaves_the_callers_alone(
     assert run_details(first).session == run_details(second).session == "default-clean"
     left_alone = "Ran in session 'default-clean', with a fresh kernel; session 'default' is as it was."
     assert first.text.endswith(left_alone)
-    dropped = "What 'default-clean' held before was dropped; undo there with steps: 2 takes that back."
+    dropped = "What an earlier run had left in 'default-clean' was dropped; undo there with steps: 2 takes that back."
     assert second.text.endswith(f"{left_alone} {dropped}")
+    assert run_details(fourth).session == "default-clean-2"
     assert not owners_clean.is_error
     assert run_details(third).session == "own-clean-2"
 

@@ -4,14 +4,14 @@ Above is `state`, which makes them and goes back to them. Below is a kernel's ch
 """
 
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from itertools import count
 
 import msgspec
 
 from pisces.errors import CheckpointError
 from pisces.kernels.base import Checkpoint
-from pisces.model.events import Variable
+from pisces.sessions.variables import Names
 
 MAX_AUTOMATIC = 8
 MAX_NAMED = 8
@@ -25,7 +25,7 @@ class Kept(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """How many cells had finished."""
     folder: str
     """The folder that had been asked for last."""
-    names: Mapping[str, Variable] | None
+    names: Names
     """What the namespace held, as far as it was known."""
     start: int = 0
     """Where undo ended."""

@@ -31,7 +31,8 @@ class KernelSource:
         self._terms = terms
         self._records = records
         self._fresh_only = False
-        self._notes: list[str] = []
+        self.notes: list[str] = []
+        """What is to be told of how a kernel was had, until it is taken."""
 
     async def get(self, spec: LaunchSpec, deadline: Deadline) -> Kernel:
         """A kernel that is up. Raises as `Kernel.start`."""
@@ -45,14 +46,14 @@ class KernelSource:
         kernel, outcomes = await start_with_modules(
             partial(self._terms.backend.kernel, spec), self._terms.modules, deadline
         )
-        self._notes += [note for outcome in outcomes for note in outcome.notes]
+        self.notes += [note for outcome in outcomes for note in outcome.notes]
         if self._terms.durable and isinstance(kernel, Staying) and kernel.ticket is not None:
             self._records.keep(self._key, kernel.ticket)
         return kernel
 
     def take_notes(self) -> list[str]:
-        """What is to be told of the start of a fresh kernel; told once."""
-        notes, self._notes = self._notes, []
+        """What is to be told of how a kernel was had; told once."""
+        notes, self.notes = self.notes, []
         return notes
 
     async def _left_behind(self, spec: LaunchSpec, deadline: Deadline) -> Kernel | None:

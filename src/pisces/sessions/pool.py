@@ -5,6 +5,7 @@ import time
 from collections import OrderedDict
 from collections.abc import Mapping
 from functools import partial
+from itertools import chain, count
 
 import anyio
 import msgspec
@@ -207,6 +208,14 @@ class SessionPool:
             if now - session.last_used >= self._idle_timeout and _is_unused(session):
                 await self._evict(session, f"The session was idle for {self._idle_timeout:g} seconds and was ended")
 
+    def clean_name(self, beside: str) -> str:
+        """The name of a session to run a notebook from scratch: never one that holds something else."""
+        here = {session.key.id for session in self.sessions}
+        taken = {session.key.id for session in self.sessions if session.runs_clean_for is None}
+        taken |= {record.session.id for record in self._records.all()} - here  # Their kernels are on a gateway.
+        names = chain([f"{beside}-clean"], (f"{beside}-clean-{number}" for number in count(2)))
+        return next(name for name in names if name not in taken)
+
     async def acquire_slot(self, session: Session, deadline: Deadline) -> None:
         """Leave to start a kernel; the least recently used idle session makes room, or the caller waits for one."""
         kind = session.terms.backend.kind
@@ -220,6 +229,10 @@ class SessionPool:
             victim = min(dispensable, key=lambda s: (s.marked, s.last_used), default=None)
             if victim is not None:
                 await self._evict(victim, f"The session was ended to make room: {most} kernels may be up")
+                session.source.notes.append(
+                    f"Session {victim.key.id!r} was ended to make room for this one: at most {most} kernels may be up "
+                    "(`python.maxSessions`)."
+                )
                 continue
             if len(idle) == len(peers):
                 raise SessionError(

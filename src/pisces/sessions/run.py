@@ -10,7 +10,7 @@ from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStart
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
-from pisces.model.events import AnyEvent, Done, InputRequested, Started
+from pisces.model.events import AnyEvent, Done, InputRequested, Started, VariableChanges
 from pisces.model.results import Outcome
 from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.doings import Doings
@@ -60,8 +60,9 @@ class CallRun:
         self._callers = callers
         self._told: StateNews | None = None
         self._doings = doings or Doings()
-        # A notebook's run from scratch is a check of that: its kernel is fresh for it alone.
-        self._joined_reset = options.reset and session.resetting and not options.notebook
+        self._from_scratch = options.reset and bool(options.notebook)
+        """Whether this is a notebook's run from scratch: a check, whose kernel is fresh for it alone."""
+        self._joined_reset = options.reset and session.resetting and not self._from_scratch
 
     async def run(self) -> RunReport:
         """Wait for the turn, run the cells. A cell that fails is in the report; only errors of ours are raised."""
@@ -274,8 +275,10 @@ class CallRun:
         assert attempt.done is not None
         session = self._session
         changes = attempt.done.variables
-        overwritten = session.cell_finished(changes, attempt.reached, self._options.notebook)
+        overwritten = session.cell_finished(changes, attempt.reached, record.code, self._options.notebook)
         self._doings.add(session.position, record.index, changes, overwritten)
+        if not self._from_scratch and changes != VariableChanges():
+            session.runs_clean_for = None  # There is work in it now, which no run from scratch is to drop.
         goes_on = attempt.ok and record is not self.report.records[-1] and not self._stop.due
         put_off = self._options.put_off_ms if goes_on else 0.0
         self.report.not_kept = await session.keep_after_cell(attempt.duration_ms, put_off_ms=put_off)

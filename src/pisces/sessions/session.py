@@ -91,7 +91,10 @@ class Session(Turns, OwnerNews):
         self.dropped: Dropped | None = None
         """What the last reset took out of it; None if there was nothing to lose."""
         self.runs_clean_for: SessionKey | None = None
-        """The session beside which this one was made, to run a notebook from scratch: it makes no room for this one."""
+        """The session beside which this one runs notebooks from scratch, and holds nothing else.
+
+        That one makes no room for this one.
+        """
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
@@ -305,13 +308,13 @@ class Session(Turns, OwnerNews):
         self._phase = "ready"
 
     def cell_finished(
-        self, changes: VariableChanges | None = None, folder: str | None = None, notebook: str = ""
+        self, changes: VariableChanges | None = None, folder: str | None = None, code: str = "", notebook: str = ""
     ) -> tuple[str, ...]:
         """A cell came to its own end, whatever its result: this kernel works. Returns what `SessionState` does."""
         self._phase = "ready"
         self._finished_a_cell = True
         self._deaths = 0
-        return self.state.cell_finished(changes, folder, notebook)
+        return self.state.cell_finished(changes, folder, code, notebook)
 
     async def keep_after_cell(self, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
         """Keep the state of now, where the kernel can and it is worth it; a sentence about it if it was not kept.

@@ -4,14 +4,12 @@ Above is `session`, which owns one of these and the kernel that it is about. Bel
 checkpoints, and the ability of a kernel to make them.
 """
 
-from collections.abc import Mapping
-
 import msgspec
 
 from pisces.errors import CheckpointError
 from pisces.kernels.base import Checkpoint, Checkpointing, Kernel, Outlook
 from pisces.kernels.deadline import Deadline
-from pisces.model.events import Variable, VariableChanges
+from pisces.model.events import VariableChanges
 from pisces.sessions.checkpoint_policy import CheckpointPolicy, CheckpointRule, Skip
 from pisces.sessions.checkpoints import Checkpoints, Kept
 from pisces.sessions.variables import Names
@@ -23,8 +21,8 @@ class Place(msgspec.Struct, frozen=True, kw_only=True):
     folder: str
     position: int = 0
     """How many cells the session that it was branched from had finished."""
-    names: Mapping[str, Variable] | None = {}
-    """What the namespace holds; None if that is not known."""
+    names: Names | None = None
+    """What the namespace holds, as far as it is known; None where it holds nothing."""
 
 
 class SessionState:
@@ -37,7 +35,7 @@ class SessionState:
         """How many cells have finished, whatever came of them."""
         self.folder = place.folder
         """The folder that was last asked for: where a fresh kernel begins."""
-        self.names = Names(place.names)
+        self.names = Names({}) if place.names is None else place.names.copy()
         self.policy = CheckpointPolicy(rule)
         self.checkpoints = Checkpoints(rule.max_mb)
         self._first_folder = place.folder
@@ -62,7 +60,9 @@ class SessionState:
         """How many steps of undo take the last reset back, which is one of them; 0 if nothing leads there."""
         return 0 if self.checkpoints.before_reset is None else self.position - self.start + 1
 
-    def cell_finished(self, changes: VariableChanges | None, folder: str | None, notebook: str = "") -> tuple[str, ...]:
+    def cell_finished(
+        self, changes: VariableChanges | None, folder: str | None, code: str = "", notebook: str = ""
+    ) -> tuple[str, ...]:
         """One more cell came to its own end, and did this; `folder` if it was sent there first, and went.
 
         For a cell of a notebook: the names of others that it overwrote.
@@ -70,7 +70,7 @@ class SessionState:
         self.position += 1
         if folder is not None:
             self.folder = folder
-        return self.names.apply(changes, notebook)
+        return self.names.apply(changes, code, notebook)
 
     async def keep_after_cell(self, kernel: Checkpointing, duration_ms: float, *, put_off_ms: float = 0.0) -> str:
         """Make a checkpoint if that is worth its cost; otherwise say why not, as a sentence for the reader."""
@@ -147,7 +147,7 @@ class SessionState:
         """The kernel goes on from this checkpoint."""
         self.start, self.position = kept.start, kept.position
         self.folder = kept.folder
-        self.names = Names(kept.names if exact else None)
+        self.names = kept.names.copy() if exact else Names(None)
         self.checkpoints.go_back_to(kept)
         self.policy.began_anew()
 
@@ -177,7 +177,7 @@ class SessionState:
             checkpoint=made,
             position=self.position,
             folder=self.folder,
-            names=self.names.snapshot(),
+            names=self.names.copy(),
             start=self.start,
             resets=self.checkpoints.resets,
             name=name,

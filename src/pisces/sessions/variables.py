@@ -1,6 +1,8 @@
 """What cells did to the namespace: put together, cut to what a result lists, and summed up to what is there now."""
 
+import re
 from collections.abc import Mapping
+from typing import Self
 
 import msgspec
 
@@ -39,13 +41,17 @@ class Names:
         self._known = dict(known or {})
         self.complete = known is not None
         self._notebooks: dict[str, str] = {}
-        """Of names that a run of a notebook set last, the notebook."""
+        """Of names that a run of a notebook set, and no other cell has mentioned since, the notebook."""
 
-    def apply(self, changes: VariableChanges | None, notebook: str = "") -> tuple[str, ...]:
-        """A cell finished and did this; None if nobody asked what.
+    def apply(self, changes: VariableChanges | None, code: str = "", notebook: str = "") -> tuple[str, ...]:
+        """A cell with this code finished and did this; None if nobody asked what.
 
-        For a cell of a notebook: which names it changed or removed that did not come from that notebook.
+        For a cell of a notebook: which names it changed or removed that did not come from that notebook. A name that
+        another cell mentioned counts as that cell's: it may have changed the value in place, as a fitted model is.
         """
+        if self._notebooks and not notebook:
+            for name in self._notebooks.keys() & set(re.findall(r"\w+", code)):
+                del self._notebooks[name]
         if changes is None:
             self.complete = False
             return ()
@@ -72,9 +78,11 @@ class Names:
         self._known = {variable.name: variable for variable in variables}
         self.complete = True
 
-    def snapshot(self) -> Mapping[str, Variable] | None:
-        """A copy of what is known; None if that may not be all."""
-        return dict(self._known) if self.complete else None
+    def copy(self) -> Self:
+        """What is known now, which stays as it is."""
+        made = type(self)(self._known)
+        made.complete, made._notebooks = self.complete, dict(self._notebooks)
+        return made
 
     def listed(self) -> VariableList:
         """As of the last finished cell."""

@@ -126,13 +126,14 @@ class RunWords:
         return [f"Changed or deleted variables that session {self.session!r} had before: {names}."]
 
     def _clean_run(self, report: RunReport) -> list[str]:
-        if not self.left_alone:
+        if not self.left_alone or all(record.status == "pending" for record in report.records):
             return []
         beside = f"; session {self.left_alone!r} is as it was" if self.has_left_alone else ""
         text = f"Ran in session {self.session!r}, with a fresh kernel{beside}."
-        if report.dropped is not None and report.dropped.undo_steps:
+        if report.dropped is not None:
             steps = report.dropped.undo_steps
-            text += f" What {self.session!r} held before was dropped; undo there with steps: {steps} takes that back."
+            way_back = f"; undo there with steps: {steps} takes that back" if steps else ""
+            text += f" What an earlier run had left in {self.session!r} was dropped{way_back}."
         return [text]
 
     def _pending(self) -> list[CellRecord]:

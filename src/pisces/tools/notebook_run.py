@@ -1,7 +1,6 @@
 """The actions of the `notebook` tool that run cells: in the session's kernel, and their outputs into the file."""
 
 from functools import partial
-from itertools import chain, count
 from typing import Final
 
 import anyio
@@ -66,7 +65,7 @@ class NotebookRun:
             attendance.context,
             plan.records,
             tool="notebook",
-            session=self._clean_session(asked_for) if self._restart else asked_for,
+            session=self._services.pool.clean_name(asked_for) if self._restart else asked_for,
             one_off=one_off_name(self._services),
             deadline=deadline,
         )
@@ -87,12 +86,6 @@ class NotebookRun:
     def _restart(self) -> bool:
         """Whether to run in a fresh kernel; one that ends with the call is fresh anyway."""
         return bool(self._params.restart) and self._stays
-
-    def _clean_session(self, beside: str) -> str:
-        """The name of the session for a run from scratch: never one that was made for something else."""
-        others = {session.key.id for session in self._services.pool.sessions if session.runs_clean_for is None}
-        names = chain([f"{beside}-clean"], (f"{beside}-clean-{number}" for number in count(2)))
-        return next(name for name in names if name not in others)
 
     async def _seat(self, document: Document, stop: StopSignal, deadline: Deadline) -> Seat | None:
         """The kernel that was asked for; else that of the notebook, where that is not in Python."""

@@ -5,11 +5,12 @@ import pytest
 from pisces.errors import CheckpointError
 from pisces.kernels.memory import MemoryCheckpoint
 from pisces.sessions.checkpoints import MAX_AUTOMATIC, MAX_NAMED, Checkpoints, Kept
+from pisces.sessions.variables import Names
 
 
 def kept(position: int, name: str = "", *, resets: int = 0) -> Kept:
     checkpoint = MemoryCheckpoint({}, position, 0.0)
-    return Kept(checkpoint=checkpoint, position=position, folder="/", names={}, name=name, resets=resets)
+    return Kept(checkpoint=checkpoint, position=position, folder="/", names=Names({}), name=name, resets=resets)
 
 
 def filled(*places: tuple[int, str], resident_mb: float = 0.0) -> tuple[Checkpoints, list[Kept]]:

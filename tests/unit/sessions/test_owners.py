@@ -6,12 +6,13 @@ from pathlib import Path
 import anyio
 import pytest
 
-from pisces.kernels.base import Revival
+from pisces.kernels.base import Revival, Ticket
 from pisces.kernels.memory import MemoryBackend
 from pisces.kernels.memory_script import Die, Hang, WaitFor
 from pisces.model.events import ProcessExit, Stream
 from pisces.runtime import Runtime
 from pisces.sessions import pool as pool_module
+from pisces.sessions.key import SessionKey
 from pisces.tools.base import CallContext
 from tests.fakes.drive import eventually
 from tests.fakes.remembering import remembering
@@ -139,13 +140,14 @@ async def test_an_owner_whose_own_session_was_evicted_does_not_fall_back_into_th
 async def test_on_overflow_the_least_recently_used_session_makes_room(tmp_path: Path) -> None:
     backend = MemoryBackend({"x": []})
     async with scripted_runtime(backend, tmp_path, max_sessions=2) as runtime:
-        for name in ("a", "b", "a", "c"):
-            await call(runtime, "x", session=name)
+        results = [await call(runtime, "x", session=name) for name in ("a", "b", "a", "c")]
         assert [await kernel.is_alive() for kernel in backend.kernels] == [True, False, True]
         kept, told = await call(runtime, "x", session="a"), await call(runtime, "x", session="b")
     assert kernel_of(kept).state == "kept"
     assert kernel_of(told).state == "lost"
     assert "to make room: 2 kernels may be up" in told.text
+    sentence = "Session 'b' was ended to make room for this one: at most 2 kernels may be up (`python.maxSessions`)."
+    assert [sentence in result.text for result in results] == [False, False, False, True]
 
 
 async def test_a_busy_session_is_never_ended_to_make_room_and_the_new_one_waits(tmp_path: Path) -> None:
@@ -380,3 +382,13 @@ async def test_what_an_agent_has_not_read_of_another_is_said_again(tmp_path: Pat
         unread = CallContext(caller="child", unread=lambda: True)
         assert "Another" not in (await runtime.tool("python", {"code": "x"}, context=unread)).text
         assert (await as_agent(runtime, "child")).startswith(SHARED)
+
+
+async def test_a_run_from_scratch_takes_no_session_whose_kernel_was_left_on_a_gateway(tmp_path: Path) -> None:
+    async with scripted_runtime({"x": []}, tmp_path) as runtime:
+        pool, key = pool_of(runtime), SessionKey("work-clean", str(tmp_path), "python", "gateway")
+        assert pool.clean_name("work") == "work-clean"
+        runtime.records.keep(key, Ticket("http://127.0.0.1:1", "id", "client", "nonce"))
+        assert pool.clean_name("work") == "work-clean-2"
+        await call(runtime, "x", session="work-clean-2")
+        assert pool.clean_name("work") == "work-clean-3"
