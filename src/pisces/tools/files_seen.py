@@ -1,5 +1,6 @@
 """What a caller has not seen of a file, its writes do not remove or change."""
 
+from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from pisces.errors import FileChanged, FileError
@@ -130,13 +131,18 @@ class FileSeen:
 
 
 def _lost(old: Sequence[bytes], new: bytes, unseen: Sequence[LineRange]) -> Iterator[LineRange]:
-    """Those of the unseen lines that the new text does not have: each range in one piece, one after the other."""
+    """Those of the unseen lines that the new text does not have: each range in one piece, one after the other.
+
+    An equal line that was seen does not stand for one that was not: the new text has to have both.
+    """
+    before, after = (Counter(text.removesuffix(b"\n").split(b"\n")) for text in (b"\n".join(old), new))
     position = 0
     for span in unseen:
         assert span.last is not None
-        run = b"\n".join(old[span.first - 1 : span.last]) + (b"\n" if span.last < len(old) else b"")
+        lines = old[span.first - 1 : span.last]
+        run = b"\n".join(lines) + (b"\n" if span.last < len(old) else b"")
         at = _find_lines(new, run, position)
-        if at < 0:
+        if at < 0 or any(after[line] < before[line] for line in lines):
             yield span
         else:
             position = at + len(run)

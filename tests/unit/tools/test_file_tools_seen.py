@@ -124,6 +124,35 @@ async def test_lines_that_were_not_seen_stay_or_the_write_is_refused(runtime: Ru
     assert not (await ask(runtime, "write", "a.txt", content="")).is_error  # All that is there the caller has written.
 
 
+@pytest.mark.parametrize(
+    ("lines", "shown"),
+    [
+        (["0\n"] * 30, "1-20"),
+        (["0\n"] * 30, "1-10,21-30"),
+        (["if a:\n", "}\n", "if b:\n", "}\n"], "1-3"),
+        (["if a:\n", "pass\n", "if b:\n", "pass\n"], "1,3-4"),
+        (["a\n", "a\n", "b\n", "b\n"], "1,4"),
+        (["a\n", "\n", "b\n", "\n", "c\n"], "1-3,5"),
+        (["}\n", "}"], "1"),
+    ],
+)
+async def test_a_line_that_was_seen_does_not_stand_for_an_equal_one_that_was_not(
+    runtime: Runtime, tmp_path: Path, lines: list[str], shown: str
+) -> None:
+    file = tmp_path / "equal.txt"
+    put(file, "".join(lines).encode())
+    seen = ""
+    for part in shown.split(","):
+        first, _, last = part.partition("-")
+        seen += "".join(lines[int(first) - 1 : int(last or first)])
+        for start in range(int(first), int(last or first) + 1, 10):
+            await ask(runtime, "read", f"equal.txt:{start}-{min(start + 9, int(last or first))}")
+    refused = await ask(runtime, "write", "equal.txt", content=seen)
+    assert (refused.is_error, content(file)) == (True, "".join(lines).encode())
+    assert "has lines that you have not seen" in refused.text
+    assert not (await ask(runtime, "write", "equal.txt", content="".join(["new\n", *lines]))).is_error
+
+
 async def test_who_has_read_all_of_it_or_written_it_may_replace_it(runtime: Runtime, file: Path) -> None:
     assert "Read a.txt:1-30 first" in (await ask(runtime, "write", "a.txt", content="mine\n")).text
     for lines in ("21-30", "raw:1-10", "11-20"):
