@@ -102,7 +102,7 @@ class OutputsWriter:
             written: set[int] = set()
             check = last and not self._file.comes_from(self._version)
             for index, state in (self._recorder.states() if check else news).items():
-                place = self._cells[index].find(document)
+                place = self._find(document, index)
                 if index not in news and self._is_there(document, place, index, state):
                     continue
                 if place is None:
@@ -118,6 +118,11 @@ class OutputsWriter:
         self._file.change(put)
         self.unwritten = lost | self.run_by_others
         return lost
+
+    def _find(self, document: Document, index: int) -> int | None:
+        """Where a cell of the call is now; None if it is gone, has another source, or is no code any more."""
+        place = self._cells[index].find(document)
+        return place if place is not None and document.cells[place].cell_type == "code" else None
 
     def _is_there(self, document: Document, place: int | None, index: int, state: RunState) -> bool:
         """Whether the file has the outputs of this cell, also where somebody has edited its source since."""

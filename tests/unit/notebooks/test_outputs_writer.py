@@ -258,6 +258,25 @@ async def test_a_finished_cell_that_somebody_else_has_run_since_keeps_those_outp
     assert (writer.lost, writer.run_by_others) == (set(), {0})
 
 
+async def test_a_cell_that_is_no_code_any_more_gets_no_outputs_and_is_named(file: Path) -> None:
+    recorder = Recorder()
+    writer = writer_for(file, recorder)
+    source = cells_in(file)[1]["source"]
+
+    async def work() -> None:
+        for index in (0, 1):
+            begin(recorder, index)
+            say(recorder, f"cell {index}\n")
+            recorder.ended(Done("ok", execution_count=index + 1))
+        await eventually(lambda: text_in(file, 2) == "cell 1\n")
+        cells = cells_in(file)
+        written(file, cells[0], {**markdown(""), "id": cells[1]["id"], "source": source}, cells[2])
+
+    await writer.during(work)
+    assert "outputs" not in cells_in(file)[1]
+    assert (text_in(file, 2), writer.lost, writer.failure) == ("cell 1\n", {0}, None)
+
+
 async def test_of_a_file_that_cannot_be_written_at_the_end_the_cells_are_named_whose_outputs_it_lacks(
     file: Path,
 ) -> None:
