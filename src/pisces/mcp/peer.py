@@ -54,7 +54,7 @@ def _agent_ids(meta: Mapping[str, Any], *, nested: bool = False) -> Iterator[str
     for key, value in meta.items():
         if isinstance(value, dict) and not nested:
             yield from _agent_ids(value, nested=True)
-        elif isinstance(value, str) and re.sub("[_-]", "", re.split("[./]", key)[-1]).lower() in _AGENT_IDS:
+        elif isinstance(value, str | int) and re.sub("[_-]", "", re.split("[./]", key)[-1]).lower() in _AGENT_IDS:
             yield f"{key}={value}"
 
 

@@ -68,6 +68,7 @@ def test_a_name_that_could_be_taken_for_another_is_refused(name: str) -> None:
         {"vscode.conversationId": "one", "vscode.requestId": "7"},
         {"ai.opencode/sessionID": "one"},
         {"clientId": "one"},
+        {"agentId": 1},
         {"antigravity.google/conversation_id": "one"},
         {"example.com/agent-id": "one", "claudecode/toolUseId": "toolu_7"},
     ],
