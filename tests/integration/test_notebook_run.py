@@ -160,16 +160,18 @@ async def test_a_restart_runs_in_a_clean_session_and_leaves_the_callers_alone(
     request: pytest.FixtureRequest, tmp_path: Path, interpreter: str
 ) -> None:
     """The caller keeps kernel, variables and checkpoints; and no session is reset that no such run made."""
-    file = written(tmp_path / "a.ipynb", code("seen = sorted(set(globals()) & {'mine', 'left'})\nseen"))
+    source = "class Model: coef = None\nmodel = Model()\nseen = sorted(set(globals()) & {'mine', 'left'})\nseen"
+    file = written(tmp_path / "a.ipynb", code(source))
     async with runtime_on(request.getfixturevalue(interpreter), tmp_path) as runtime:
         mine = await call(runtime, "import os; mine = 1; os.getpid()")
         first = await ask(runtime, "run_all", file, restart=True)
-        assert (await call(runtime, "seen", session="default-clean")).text == "[]"
         second = await ask(runtime, "run_all", file, restart=True)
-        await call(runtime, "left = 1", session="default-clean")
-        fourth = await ask(runtime, "run_all", file, restart=True)
         assert outputs_in(file, 0)[0]["data"] == {"text/plain": ["[]"]}
-        assert (await call(runtime, "left", session="default-clean")).text == "1"
+        taken_back = await runtime.session("undo", session="default-clean", steps=2)
+        fourth = await ask(runtime, "run_all", file, restart=True)
+        await call(runtime, "model.coef = [1, 2]", session="default-clean-2")
+        fifth = await ask(runtime, "run_all", file, restart=True)
+        assert (await call(runtime, "model.coef", session="default-clean-2")).text == "[1, 2]"
         after = await call(runtime, "assert mine == 1; os.getpid()")
         undone = await runtime.session("undo")
         assert (await call(runtime, "mine")).text == "1"
@@ -183,7 +185,10 @@ async def test_a_restart_runs_in_a_clean_session_and_leaves_the_callers_alone(
     assert first.text.endswith(left_alone)
     dropped = "What an earlier run had left in 'default-clean' was dropped; undo there with steps: 2 takes that back."
     assert second.text.endswith(f"{left_alone} {dropped}")
-    assert run_details(fourth).session == "default-clean-2"
+    assert not taken_back.is_error
+    assert [run_details(result).session for result in (fourth, fifth)] == ["default-clean-2", "default-clean-3"]
+    holds = "Session 'default-clean' holds other work and was left alone: close it if it is not needed."
+    assert fifth.text.endswith(f" {holds}")
     assert not owners_clean.is_error
     assert run_details(third).session == "own-clean-2"
 
@@ -205,14 +210,17 @@ async def test_a_restart_says_nothing_of_a_session_that_there_is_not(plain_pytho
     assert result.text.partition("Ran in session")[2] == " 'ghost-clean', with a fresh kernel."
 
 
-async def test_a_restart_that_has_no_room_ends_nothing_of_the_callers(plain_python: str, tmp_path: Path) -> None:
+async def test_a_restart_that_has_no_room_ends_no_session_with_work_in_it(plain_python: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("1"))
-    async with runtime_on(plain_python, tmp_path, max_sessions=1) as runtime:
+    async with runtime_on(plain_python, tmp_path, max_sessions=2) as runtime:
         await call(runtime, "mine = 1")
+        first = await ask(runtime, "run_all", file, restart=True)
+        await call(runtime, "theirs = 1", session="other")  # This is an ordinary call, for which the check makes room.
         refused = await ask(runtime, "run_all", file, restart=True)
         assert (await call(runtime, "mine")).text == "1"
-    assert refused.is_error
-    assert "No room for a kernel beside that of session 'default'" in refused.text
+        assert (await call(runtime, "theirs", session="other")).text == "1"
+    assert (first.is_error, refused.is_error) == (False, True)
+    assert "No room for a kernel to run from scratch: at most 2 may be up, those of 'default', 'other'" in refused.text
     assert "python.maxSessions" in refused.text
 
 

@@ -122,9 +122,9 @@ class SessionPool:
             branch = self._new(key, session.terms, place)
             async with branch.turn(deadline):  # So that nobody ends it to make room.
                 try:
-                    await self.acquire_slot(branch, deadline)
                     copy, revival = await kernel.branch(here.checkpoint, branch.launch_spec(), deadline)
                     branch.adopt(copy)
+                    await self.acquire_slot(branch, deadline)  # Last: a branch that fails ends nobody's session.
                     branch.origin = Origin(session.key.id, here.position, revival.restore(0))
                     await self._admit(branch, owner)
                 except BaseException:
@@ -225,8 +225,12 @@ class SessionPool:
             if len(peers) < most:
                 break
             idle = [peer for peer in peers if not peer.busy]
-            dispensable = (peer for peer in idle if peer.key != session.runs_clean_for)
-            victim = min(dispensable, key=lambda s: (s.marked, s.last_used), default=None)
+            # A run from scratch is a check: no state that somebody may still want is given up for it.
+            check = session.runs_clean_for is not None
+            dispensable = (
+                peer for peer in idle if not check or _is_unused(peer) or (peer.runs_clean_for and not peer.marked)
+            )
+            victim = min(dispensable, key=lambda s: (s.marked, s.runs_clean_for is None, s.last_used), default=None)
             if victim is not None:
                 await self._evict(victim, f"The session was ended to make room: {most} kernels may be up")
                 session.source.notes.append(
@@ -235,9 +239,10 @@ class SessionPool:
                 )
                 continue
             if len(idle) == len(peers):
+                names = ", ".join(repr(peer.key.id) for peer in idle)
                 raise SessionError(
-                    f"No room for a kernel beside that of session {idle[0].key.id!r}: at most {most} may be up",
-                    hint="`python.maxSessions` sets how many may be up.",
+                    f"No room for a kernel to run from scratch: at most {most} may be up, those of {names}",
+                    hint="Close a session that is not needed. `python.maxSessions` sets how many may be up.",
                 )
             changed = self._slot_changed = self._slot_changed or anyio.Event()
             with deadline.scope() as scope:

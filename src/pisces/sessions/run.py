@@ -10,7 +10,7 @@ from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStart
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
-from pisces.model.events import AnyEvent, Done, InputRequested, Started, VariableChanges
+from pisces.model.events import AnyEvent, Done, InputRequested, Started
 from pisces.model.results import Outcome
 from pisces.sessions.attempt import Attempt, exit_code
 from pisces.sessions.doings import Doings
@@ -137,6 +137,9 @@ class CallRun:
         self.report.notes.append(f"{what}: {why}.")
 
     async def _run_cells(self) -> None:
+        if not self._from_scratch:
+            # A cell may change values in place, which nobody sees: no run from scratch may drop this session now.
+            self._session.runs_clean_for = None
         for record in self.report.records:
             if self._stop.due:
                 self._stopped_before(record)
@@ -277,8 +280,6 @@ class CallRun:
         changes = attempt.done.variables
         overwritten = session.cell_finished(changes, attempt.reached, record.code, self._options.notebook)
         self._doings.add(session.position, record.index, changes, overwritten)
-        if not self._from_scratch and changes != VariableChanges():
-            session.runs_clean_for = None  # There is work in it now, which no run from scratch is to drop.
         goes_on = attempt.ok and record is not self.report.records[-1] and not self._stop.due
         put_off = self._options.put_off_ms if goes_on else 0.0
         self.report.not_kept = await session.keep_after_cell(attempt.duration_ms, put_off_ms=put_off)

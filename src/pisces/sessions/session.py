@@ -91,10 +91,7 @@ class Session(Turns, OwnerNews):
         self.dropped: Dropped | None = None
         """What the last reset took out of it; None if there was nothing to lose."""
         self.runs_clean_for: SessionKey | None = None
-        """The session beside which this one runs notebooks from scratch, and holds nothing else.
-
-        That one makes no room for this one.
-        """
+        """The session beside which this one runs notebooks from scratch; None once anything else was done in it."""
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
@@ -382,6 +379,7 @@ class Session(Turns, OwnerNews):
             if kept is None:
                 raise CheckpointError(f"Session {self.key.id!r} has no checkpoint to go back to")
             went = await go_back(self, kept, deadline, owner=owner)
+            self.runs_clean_for = None
             self.journal.went_back("restore", went.position, went.name)
             return went
 
@@ -395,6 +393,7 @@ class Session(Turns, OwnerNews):
             target = undo_target(self.state, steps)
             over_reset = target is not None and target is self.state.checkpoints.before_reset
             went = await go_back(self, target, deadline, owner=owner, over_reset=over_reset)
+            self.runs_clean_for = None
             self.journal.went_back("undo", went.position, went.name, over_reset=went.reset)
             return went
 

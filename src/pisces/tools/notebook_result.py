@@ -134,6 +134,10 @@ class RunWords:
             steps = report.dropped.undo_steps
             way_back = f"; undo there with steps: {steps} takes that back" if steps else ""
             text += f" What an earlier run had left in {self.session!r} was dropped{way_back}."
+        elif self.session != f"{self.left_alone}-clean":
+            text += (
+                f" Session '{self.left_alone}-clean' holds other work and was left alone: close it if it is not needed."
+            )
         return [text]
 
     def _pending(self) -> list[CellRecord]:

@@ -71,7 +71,7 @@ async def branch(services: Services, session: Session, to: str | None, deadline:
         f"sees what the other does; files and the network are shared. {_how(made.origin.restore)}"
     )
     details = _details("branch", made, how=made.origin.restore.how, missing=list(made.origin.restore.missing))
-    return told(text.rstrip(), details)
+    return told("\n".join([text.rstrip(), *made.source.take_notes()]), details)
 
 
 async def variables(session: Session, deadline: Deadline, owner: str) -> ToolResult:

@@ -427,6 +427,16 @@ async def test_names_that_nobody_asked_about_are_not_said_to_be_all(tmp_path: Pa
         assert (await session.variables(soon())).complete
 
 
+async def test_a_branch_names_the_session_that_was_ended_to_make_room_for_it(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path, max_sessions=2) as runtime:
+        await run_cells(runtime, 1)
+        await call(runtime, "a = 1", session="bystander")
+        made = await runtime.session("branch", to="trial")
+        first = await call(runtime, "a = 2", session="trial")
+    assert "\nSession 'bystander' was ended to make room for this one" in made.text
+    assert "bystander" not in first.text
+
+
 async def test_a_branch_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     dismissed: list[Caller] = []
     monkeypatch.setattr(Bridge, "dismiss", lambda self, caller: dismissed.append(caller))
@@ -437,10 +447,12 @@ async def test_a_branch_that_fails_leaves_nothing(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(CheckpointingMemoryKernel, "branch", refuse)
     async with keeping_runtime(tmp_path, max_sessions=2) as runtime:
         await run_cells(runtime, 1)
+        await call(runtime, "a = 1", session="bystander")
         failed = await runtime.session("branch", to="trial")
         assert failed.is_error
-        assert [made.key.id for made in pool_of(runtime).sessions] == ["default"]
+        assert [made.key.id for made in pool_of(runtime).sessions] == ["default", "bystander"]
         assert len(dismissed) == 1
         assert len(list((tmp_path / "home" / ".pisces").glob("**/*trial*"))) == 0
         first = await call(runtime, "a = 2", session="trial")
     assert first.text.startswith("This is a new session 'trial'. Existing sessions: 'default'.\n")
+    assert "Session 'bystander' was ended to make room for this one" in first.text
