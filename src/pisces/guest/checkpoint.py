@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
-
 from . import fork_losses, fork_safety, ipython_scripts, processes, shell_processes
-from .stdlib import os
+from .stdlib import asyncio, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +39,8 @@ def give_up_tasks(loop: asyncio.AbstractEventLoop) -> list[str]:
 
 def lost_variables(namespace: dict[str, Any], reserved: Collection[str]) -> list[str]:
     """The variables that hold something which did not come along; what can be mended is mended."""
-    own = {name: value for name, value in namespace.items() if name not in reserved and name[:1] != "_"}
+    names = [name for name in namespace if type(name) is str and name[:1] != "_" and name not in reserved]
+    own = {name: namespace[name] for name in names}
     fork_losses.revive_executors(own)
     ipython_scripts.forget_loop()
     return fork_losses.lost_objects(own)[:_MOST_NAMED]

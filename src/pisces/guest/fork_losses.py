@@ -6,13 +6,11 @@ plain containers; `fork_safety.lost_threads` names the threads themselves.
 
 from __future__ import annotations
 
-import stat
-import sys
 from itertools import islice
 from types import ModuleType
 
 from . import fork_safety
-from .stdlib import os, threading
+from .stdlib import loaded_modules, os, stat, threading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +39,7 @@ def revive_executors(namespace: dict[str, Any]) -> None:
     Without this `submit` would count on the old ones and wait for ever. Calls that had not begun are cancelled: whether
     they should run is for the user to say.
     """
-    pools = sys.modules.get("concurrent.futures.thread")
+    pools = loaded_modules.get("concurrent.futures.thread")
     if pools is None:
         return
     for _, values in _variables(namespace):
@@ -84,7 +82,7 @@ def _what_is_lost(value: Any) -> str:
         if isinstance(value, (threading.Thread, _LOCK, _RLOCK)):
             return _lost_of_threading(value)
         for module, kind, is_lost, what in _KINDS:
-            known = getattr(sys.modules.get(module), kind, None)
+            known = getattr(loaded_modules.get(module), kind, None)
             if known is not None and isinstance(value, known):
                 return what if is_lost(value) else ""
     except BaseException:  # The object's own code, or a library that is not as we know it: nothing can be said.

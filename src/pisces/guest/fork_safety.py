@@ -8,10 +8,9 @@ costs some microseconds as long as neither the threads nor the modules have chan
 from __future__ import annotations
 
 import re
-import sys
 
 from . import ipython_scripts
-from .stdlib import open, os, threading  # noqa: A004  # A cell may replace the builtin.
+from .stdlib import loaded_modules, open, os, threading  # noqa: A004  # A cell may replace the builtin.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,8 +61,8 @@ class _OpenMP:
         tasks = _tasks()
         if tasks is None or len(tasks) == 1 or tasks == self._quiet:
             return
-        if not self._pauses or self._modules != len(sys.modules):
-            self._modules = len(sys.modules)
+        if not self._pauses or self._modules != len(loaded_modules):
+            self._modules = len(loaded_modules)
             self._find()
         for pause in self._pauses.values():
             pause(_HARD_PAUSE)
@@ -116,7 +115,7 @@ def obstacle() -> str:
 
 def may_use_a_device() -> bool:
     """Whether a library is loaded that could have an obstacle; asked after every cell."""
-    return not _DEVICE_MODULES.isdisjoint(sys.modules)
+    return not _DEVICE_MODULES.isdisjoint(loaded_modules)
 
 
 def by_value_reason() -> str:
@@ -173,7 +172,7 @@ def _tasks() -> frozenset[str] | None:
 
 
 def _look() -> _Findings:
-    tasks, modules = _tasks(), len(sys.modules)
+    tasks, modules = _tasks(), len(loaded_modules)
     same = tasks == _findings.tasks and modules == _findings.modules
     if same and _findings.settled:
         return _findings
@@ -186,7 +185,7 @@ def _look() -> _Findings:
 
 
 def _find_obstacle() -> str:
-    torch_cuda = sys.modules.get("torch.cuda")
+    torch_cuda = loaded_modules.get("torch.cuda")
     if torch_cuda is not None and _says_yes(torch_cuda, "is_initialized"):
         return "a CUDA context is live"
     try:
@@ -204,11 +203,11 @@ def _find_obstacle() -> str:
 
 def _find_lasting(tasks: frozenset[str] | None) -> list[str]:
     if tasks is None:
-        found = [label for module, label in _LASTING_MODULES.items() if module in sys.modules]
+        found = [label for module, label in _LASTING_MODULES.items() if module in loaded_modules]
     else:
         names = _thread_names(tasks)
         found = [label for pattern, label in _LASTING_THREADS if any(map(pattern.match, names))]
-    if "XLA" in found and "TensorFlow" in found and "tensorflow" not in sys.modules:
+    if "XLA" in found and "TensorFlow" in found and "tensorflow" not in loaded_modules:
         found.remove("TensorFlow")  # Their threads have the same beginning.
     if "polars" in found and "a tokio runtime" in found:
         found.remove("a tokio runtime")  # It is that of polars.
@@ -230,8 +229,8 @@ def _thread_names(tasks: frozenset[str]) -> set[str]:
 
 def _numba_would_end_the_copy() -> bool:
     """Whether numba's layer on GNU OpenMP runs: it remembers the process, and ends every other one that uses it."""
-    pool = sys.modules.get("numba.np.ufunc.omppool")
-    layer = sys.modules.get("numba.np.ufunc.parallel")
+    pool = loaded_modules.get("numba.np.ufunc.omppool")
+    layer = loaded_modules.get("numba.np.ufunc.parallel")
     started = bool(getattr(layer, "_is_initialized", False))
     return started and getattr(pool, "openmp_vendor", None) == "GNU"
 

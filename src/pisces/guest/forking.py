@@ -7,12 +7,11 @@ the difference ask `is_aside`.
 
 from __future__ import annotations
 
-import stat
-import sys
 import warnings
 
 from .descriptors import is_high
-from .stdlib import fcntl, os, resource, select, socket
+from .stdlib import _socket as socket
+from .stdlib import fcntl, loaded_modules, os, resource, select, stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,7 +76,7 @@ def fork_aside(
 
 def fork_child() -> int:
     """`os.fork` as no hook of ours heeds it; the child draws the random numbers that we would."""
-    random: Any = sys.modules.get("random")
+    random: Any = loaded_modules.get("random")
     state = random.getstate() if hasattr(random, "getstate") else None  # Python gives each forked process a new seed.
     _Fork.aside = True
     try:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import sys
 
 from . import forking, memory_limit, processes
-from .stdlib import gc, os, socket
+from .stdlib import _socket as socket
+from .stdlib import gc, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,9 +6,6 @@ so that `asyncio.run()` works in a cell; a top-level await runs the loop until i
 
 from __future__ import annotations
 
-import asyncio
-import platform
-import selectors
 import sys
 from types import ModuleType
 
@@ -22,7 +19,8 @@ from .own_children import OwnChildren
 from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
 from .sleeper import Sleeper
-from .stdlib import faulthandler, mmap, os, resource, select, signal, socket, time
+from .stdlib import _socket as socket
+from .stdlib import asyncio, faulthandler, mmap, os, platform, resource, select, selectors, signal, time
 from .streams import StandardStreams
 from .variables import NamespaceWatch
 
@@ -148,6 +146,7 @@ class KernelLoop:
             self._frames.send("checkpointed", blocked_us=0, problem="the kernel has no file descriptor left")
             return
         host = socket.socket(fileno=self._requests.fds.pop(0))
+        host.setblocking(True)  # Whatever `socket.setdefaulttimeout` says: a copy may sleep for days.
         problem = fork_safety.obstacle()
         if not problem:
             try:

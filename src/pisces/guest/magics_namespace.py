@@ -53,7 +53,8 @@ def _variables(shell: BuiltinShell, line: str) -> list[tuple[str, Any]]:
     return sorted(
         (name, value)
         for name, value in list(shell.namespace.items())
-        if not name.startswith("_") and not shell.given.is_ours(name) and (not types or type(value).__name__ in types)
+        if type(name) is str and name[:1] != "_" and not shell.given.is_ours(name)
+        if not types or type(value).__name__ in types
     )
 
 

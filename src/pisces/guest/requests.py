@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from .descriptors import moved_up, private_duplicate
 from .forking import is_aside
-from .stdlib import array, json, os, socket
+from .stdlib import _socket as socket
+from .stdlib import array, json, os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 _READ_BYTES = 1 << 16
 _MOST_DESCRIPTORS = 64
 _CLOEXEC = getattr(socket, "MSG_CMSG_CLOEXEC", 0)  # `socket.recv_fds` of Python 3.11 drops it.
+_decode = json.JSONDecoder().decode  # Bound, as a cell may replace the method.
 
 
 def receive_with_descriptors(connection: socket.socket) -> tuple[bytes, list[int]]:
@@ -38,7 +40,7 @@ def split_requests(buffer: bytearray, data: bytes) -> list[dict[str, Any]]:
         return []
     *lines, rest = bytes(buffer).split(b"\n")
     buffer[:] = rest
-    return [json.loads(line) for line in lines if line]
+    return [_decode(line.decode("utf-8")) for line in lines if line]
 
 
 class RequestReader:

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from . import forking, memory_limit, processes
 from .requests import receive_with_descriptors, split_requests
-from .stdlib import os, signal, socket, time
+from .stdlib import _socket as socket
+from .stdlib import json, os, signal, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
     Save = Callable[[int], None]
 
+
+_encode = json.JSONEncoder().encode  # Bound, as a cell may replace the method.
 
 KERNEL_FDS = 6
 """Control, frames, stdout, stderr, trace, slate: what a kernel has to the host."""
@@ -105,10 +108,8 @@ class Sleeper:
         self._say({"type": "saved"})
 
     def _say(self, message: dict[str, Any]) -> None:
-        from .stdlib import json
-
         try:
-            self._host.sendall(json.dumps(message).encode("utf-8") + b"\n")
+            self._host.sendall(_encode(message).encode("utf-8") + b"\n")
         except OSError:
             os._exit(0)  # As above.
 

@@ -10,27 +10,35 @@ system, a frozen clock. The kernel itself calls these copies. They are no module
 from __future__ import annotations
 
 import builtins
+import sys
 from importlib import import_module
 from types import SimpleNamespace
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import _socket as _socket
     import array as array
+    import asyncio as asyncio
     import faulthandler as faulthandler
     import fcntl as fcntl
     import gc as gc
     import json as json
     import mmap as mmap
     import os as os
+    import platform as platform
     import resource as resource
     import select as select
+    import selectors as selectors
     import signal as signal
     import socket as socket
+    import stat as stat
     import termios as termios
     import threading as threading
     import time as time
+    import weakref as weakref
 
 open = builtins.open  # noqa: A001  # The guest imports this name in place of the builtin.
+loaded_modules = sys.modules
 
 
 def __getattr__(name: str) -> object:

@@ -10,7 +10,8 @@ from __future__ import annotations
 from . import forking
 from .requests import receive_with_descriptors, split_requests
 from .sleeper import Sleeper, Woken, collect
-from .stdlib import os, select, socket
+from .stdlib import _socket as socket
+from .stdlib import os, select
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ in a container, the elements at its ends differ.
 
 from __future__ import annotations
 
-import weakref
 from itertools import takewhile
 from types import ModuleType
 
 from .json_safe import type_name
+from .stdlib import weakref
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

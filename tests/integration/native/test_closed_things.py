@@ -124,11 +124,35 @@ array.array = mmap.mmap = struct.Struct = refuse
 guarded = socket.socket
 socket.socket = type('Guarded', (guarded,), {'connect': refuse})
 """,
+    "the timeout of sockets": "import socket\nsocket.setdefaulttimeout(0)",
     "threads": """
 import threading
 def refuse(*args, **options): raise AssertionError('not in this test')
 threading.Thread = threading.active_count = threading.enumerate = refuse
 """,
+    "classes and their methods": """
+import json, socket, weakref
+from unittest import mock
+mock.patch.object(socket.socket, 'recvmsg', create=True).start()
+mock.patch.object(json.JSONDecoder, 'decode').start()
+mock.patch.object(json.JSONEncoder, 'encode').start()
+mock.patch('socket.socket').start()
+mock.patch('weakref.ref').start()
+""",
+    "event loops": """
+import asyncio
+def refuse(*args, **options): raise AssertionError('not in this test')
+names = "set_event_loop get_event_loop new_event_loop get_running_loop all_tasks SelectorEventLoop run create_task"
+for name in names.split():
+    setattr(asyncio, name, refuse)
+""",
+    "small modules": """
+import platform, selectors, stat
+def refuse(*args, **options): raise AssertionError('not in this test')
+stat.S_ISREG = stat.S_ISDIR = stat.S_ISCHR = platform.python_version = selectors.DefaultSelector = refuse
+""",
+    "the modules": "from unittest import mock\nmock.patch('sys.modules').start()",
+    "a name by a number": "globals()[3] = 4",
     "print": "import builtins\ndef refuse(*args): raise AssertionError('not in this test')\nbuiltins.print = refuse",
 }
 """What tests and mocks put into the place of parts of the standard library, and may leave there."""
