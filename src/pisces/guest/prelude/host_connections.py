@@ -80,10 +80,13 @@ class Connections:
         return self._open()
 
     def _open(self) -> HTTPConnection:
-        """A new connection. No proxy is asked: the address is one that this process can reach itself."""
+        """A new connection. No proxy is asked: the address is one that this process can reach itself.
+
+        It waits as long as the tool takes, whatever `socket.setdefaulttimeout` of a cell says.
+        """
         from http.client import HTTPConnection, HTTPSConnection
 
-        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port)
+        return (HTTPSConnection if self._secure else HTTPConnection)(self._host, self._port, timeout=None)
 
     def _keep(self, connection: HTTPConnection) -> None:
         if connection.sock is not None:  # Else the host has said that it closes it.

@@ -3,6 +3,7 @@
 import asyncio
 import json
 import os
+import socket
 import threading
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from functools import partial
@@ -228,6 +229,18 @@ async def test_connections_are_used_again_and_closed_when_the_cell_has_ended(hos
     running.ended()
     assert (own._idle, idle[0].sock) == ([], None)
     assert await in_thread(HostTool("echo")) == {}
+
+
+async def test_the_timeout_of_a_cells_sockets_does_not_end_a_call(host: Bridged) -> None:
+    before = socket.getdefaulttimeout()
+    socket.setdefaulttimeout(PATIENCE)
+    try:
+        await in_thread(HostTool("echo"))
+    finally:
+        socket.setdefaulttimeout(before)
+    own = host_connections._own.connections
+    assert own is not None
+    assert own._idle[0][0].sock.gettimeout() is None
 
 
 async def test_a_connection_that_nobody_used_for_long_is_not_trusted(
