@@ -56,9 +56,14 @@ PLACES = [in_an_artifact, in_the_output_of_a_job, in_a_resource]
 
 def searching() -> bool:
     """Whether a child of this process is at work on a search."""
-    return any(
-        search.__name__ in child.cmdline() and child.cpu_times().user > 0.3 for child in psutil.Process().children()
-    )
+    return any(map(is_at_work, psutil.Process().children()))
+
+
+def is_at_work(child: psutil.Process) -> bool:
+    try:
+        return search.__name__ in child.cmdline() and child.cpu_times().user > 0.3
+    except psutil.NoSuchProcess:  # Another child of this process, which has just ended.
+        return False
 
 
 # A search of 1 MB held the interpreter lock of the host for good.
