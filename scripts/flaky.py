@@ -13,6 +13,7 @@ import subprocess
 import sys
 from datetime import UTC, datetime
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 import pytest
 
@@ -21,8 +22,6 @@ ROUNDS = 2
 MOST_FAILURES = 10
 """More failures than this in one run are not bad luck, and running them again would take too long."""
 SECONDS_FOR_ONE = 600.0
-
-failed_tests = pytest.StashKey[dict[str, None]]()
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:
@@ -33,38 +32,45 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     """Collect failures where the whole run is seen: not in a worker of xdist."""
     if config.getoption("failures_to") and not hasattr(config, "workerinput"):
-        config.stash[failed_tests] = {}
-        config.pluginmanager.register(_Failures(config.stash[failed_tests]))
-
-
-def pytest_sessionfinish(session: pytest.Session, exitstatus: int) -> None:
-    """Write the file, unless the run ended for another reason than failed tests."""
-    failures = session.config.stash.get(failed_tests, None)
-    if failures and exitstatus == pytest.ExitCode.TESTS_FAILED:
-        session.config.getoption("failures_to").write_text("\n".join(failures) + "\n", encoding="utf-8")
+        config.pluginmanager.register(_Failures(config.getoption("failures_to")))
 
 
 class _Failures:
-    def __init__(self, failures: dict[str, None]) -> None:
-        self._failures = failures
+    def __init__(self, file: Path) -> None:
+        self._file = file
+        self._failures: dict[str, None] = {}
+        self._could_collect_all = True
+
+    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
+        # A file that cannot be imported has tests that nobody ran. With xdist that is one failure like the others.
+        if report.failed:
+            self._could_collect_all = False
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
             self._failures[report.nodeid] = None
 
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
+        """Write the file, unless the run ended for another reason than failed tests."""
+        if self._failures and self._could_collect_all and exitstatus == pytest.ExitCode.TESTS_FAILED:
+            self._file.write_text("\n".join(self._failures) + "\n", encoding="utf-8")
+
 
 def passes_alone(test: str, marker: str | None) -> bool:
     """Whether the test passes in a pytest of its own."""
-    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", test]
-    if marker:
-        command += ["-m", marker]
-    try:
-        done = subprocess.run(
-            command, stdout=sys.stderr, stdin=subprocess.DEVNULL, timeout=SECONDS_FOR_ONE, check=False
-        )
-    except subprocess.TimeoutExpired:
-        return False
-    return done.returncode == pytest.ExitCode.OK
+    with TemporaryDirectory() as folder:
+        report = Path(folder) / "report.xml"
+        command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", f"--junit-xml={report}", test]
+        if marker:
+            command += ["-m", marker]
+        try:
+            done = subprocess.run(
+                command, stdout=sys.stderr, stdin=subprocess.DEVNULL, timeout=SECONDS_FOR_ONE, check=False
+            )
+        except subprocess.TimeoutExpired:
+            return False
+        # The exit code is 0 also where all that was run was skipped.
+        return done.returncode == pytest.ExitCode.OK and "<skipped" not in report.read_text(encoding="utf-8")
 
 
 def listed_tests(flaky_list: Path) -> dict[str, str]:
@@ -73,7 +79,7 @@ def listed_tests(flaky_list: Path) -> dict[str, str]:
     for line in flaky_list.read_text(encoding="utf-8").splitlines():
         if line and not line.startswith("#"):
             date, _, test = line.partition(" ")
-            listed[test] = date
+            listed[test.strip()] = date
     return listed
 
 
@@ -84,8 +90,9 @@ def judge(test: str, marker: str | None, flaky_list: Path) -> tuple[bool, str]:
     since = listed_tests(flaky_list).get(test)
     if since:
         return False, f"flaky again: {test} has been in {flaky_list} since {since}; fix it"
-    with flaky_list.open("a", encoding="utf-8") as file:
-        file.write(f"{datetime.now(UTC).date()} {test}\n")
+    lines = flaky_list.read_text(encoding="utf-8").splitlines()
+    lines.append(f"{datetime.now(UTC).date()} {test}")
+    flaky_list.write_text("\n".join(lines) + "\n", encoding="utf-8")
     return True, f"flaky: {test} failed once, then passed {ROUNDS} times alone; it is now in {flaky_list}"
 
 

@@ -110,6 +110,35 @@ def test_a_test_that_is_flaky_for_the_second_time_fails_the_run(project: Project
     assert closing[-2] == f"flaky again: {UNLUCKY} has been in tests/flaky.txt since 2026-01-31; fix it"
 
 
+def test_a_test_that_does_not_run_again_has_not_passed(project: Project) -> None:
+    skips = QUICK.replace(
+        "    assert len", "    if len(runs.read_text()) > 1:\n        pytest.skip('no luck')\n    assert len"
+    )
+    code, closing = project.ci({1}, quick=f"import pytest\n{skips}")
+    assert code == 1, closing
+    assert closing[-2] == f"broken: {UNLUCKY} failed again when it ran alone"
+
+
+def test_a_failure_is_not_forgiven_where_a_file_could_not_be_imported(project: Project) -> None:
+    """Also if that, too, is by bad luck: nobody ran its tests."""
+    once = (
+        "import pathlib\nif not pathlib.Path('once').exists():\n    pathlib.Path('once').touch()\n    import missing\n"
+    )
+    (project.folder / "tests" / "test_once.py").write_text(once, encoding="utf-8")
+    code, closing = project.ci({1})
+    assert code == 1, closing
+    assert " 1 error " in closing[-2]
+
+
+def test_the_list_may_lack_the_newline_at_its_end(project: Project) -> None:
+    project.flaky_list.write_text("2026-01-31 tests/test_quick.py::test_other", encoding="utf-8")
+    code, closing = project.ci({1})
+    assert code == 0, closing
+    listed = project.flaky_list.read_text(encoding="utf-8").splitlines()
+    assert listed[0] == "2026-01-31 tests/test_quick.py::test_other"
+    assert listed[1].endswith(f" {UNLUCKY}")
+
+
 def test_a_run_that_fails_before_its_tests_is_not_forgiven(project: Project) -> None:
     code, closing = project.ci(set(), quick="import no_such_module\n")
     assert code == 1, closing

@@ -108,7 +108,9 @@ async def test_a_kernel_that_somebody_else_ends_in_the_middle_of_a_cell_is_told_
     await running.prints("begun")
     ask(elsewhere.server, f"/api/kernels/{kernel.transport.kernel_id}", method="DELETE")
     done = (await running.finish()).done
-    assert (done.status, done.state) == ("crashed", "lost")
+    # The gateway interrupts the cell before it ends the kernel. That its answer comes through is rare, but can be.
+    assert (done.status, done.state) in {("crashed", "lost"), ("error", "kept")}
+    await eventually(lambda: not elsewhere.kernels())
     assert not await kernel.is_alive()
 
 
