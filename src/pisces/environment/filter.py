@@ -89,7 +89,10 @@ def _without_login(name: str, value: str) -> str:
     """The value without the user and password of any address in it."""
     if "@" not in value:
         return value
-    if name.upper() in _PROXIES:  # Programs take `user:password@host:port` too, and passwords that are not quoted.
-        scheme, separator, rest = value.rpartition("://")
-        return f"{scheme}{separator}{rest.rpartition('@')[2]}"
+    if name.upper() in _PROXIES:
+        # Programs take `user:password@host:port` too, passwords that are not quoted, and some take lists. What is taken
+        # for a login may be too much, but never too little.
+        scheme, separator, _ = value.partition("://")
+        kept = scheme + separator if separator and "@" not in scheme else ""
+        return kept + value.rpartition("@")[2]
     return _URL_LOGIN.sub("", value)
