@@ -11,6 +11,7 @@ import pytest
 from pisces.runtime import Runtime
 from tests.fakes.hosts import end_host
 from tests.fakes.mcp_wire import wired
+from tests.fakes.shells import write_rc
 from tests.frontends.command import Command
 
 pytestmark = pytest.mark.anyio
@@ -114,10 +115,34 @@ def module_search_path(clone: Clone, python: str) -> Variables:
     return {"PI_SET__python__interpreter": python, "PYTHONPATH": "src"}
 
 
-def shim_that_asks_the_folder(clone: Clone, _python: str) -> Variables:
-    (clone.folder / ".python-version").write_text("path:./tools\n", encoding="utf-8")
-    shim = make_script(clone.folder.parent / "shim", f'exec {clone.script("tools/python")} "$@"')
-    return {"PI_SET__python__interpreter": str(shim)}
+def pyenv(clone: Clone, python: str) -> Path:
+    """A shim like those of pyenv: it hands over to a program that goes by `.python-version` alone."""
+    root = clone.folder.parent
+    take_folder = f'[ -f {clone.folder}/.python-version ] && exec {clone.folder}/tools/python "$@"'
+    manager = make_script(root / "pyenv", f'shift 2\n{take_folder}\nexec {python} "$@"')
+    return make_script(root / "shims" / "python", f'export PYENV_ROOT={root}\nexec "{manager}" exec "${{0##*/}}" "$@"')
+
+
+def shim_that_asks_the_folder(clone: Clone, python: str) -> Variables:
+    clone.file(".python-version", "path:./tools\n")
+    clone.script("tools/python")
+    return {"PI_SET__python__interpreter": str(pyenv(clone, python))}
+
+
+def wrapper_that_prefers_the_folder(clone: Clone, python: str) -> Variables:
+    clone.script("env/bin/python")
+    body = f'[ -x env/bin/python ] && exec env/bin/python "$@"\nexec {python} "$@"'
+    return {"PI_SET__python__interpreter": str(make_script(clone.folder.parent / "bin" / "python", body))}
+
+
+def link_to_a_tool_that_reads_the_folder(clone: Clone, python: str) -> Variables:
+    clone.script("env/bin/python")
+    clone.file("tool.conf", "env/bin/python\n")
+    body = f'[ -f tool.conf ] && exec "$(cat tool.conf)" "$@"\nexec {python} "$@"'
+    link = clone.folder.parent / "shims" / "python"
+    link.parent.mkdir()
+    link.symlink_to(make_script(clone.folder.parent / "tool", body))
+    return {"PI_SET__python__interpreter": str(link)}
 
 
 WAYS: list[Way] = [
@@ -130,7 +155,17 @@ WAYS: list[Way] = [
     link_to_the_outside,
     module_search_path,
     shim_that_asks_the_folder,
+    wrapper_that_prefers_the_folder,
+    link_to_a_tool_that_reads_the_folder,
 ]
+IN_THE_FOLDER_ITSELF = {
+    dot_venv,
+    link_to_the_outside,
+    module_search_path,
+    wrapper_that_prefers_the_folder,
+    link_to_a_tool_that_reads_the_folder,
+}
+"""The others begin in a folder below it."""
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -139,7 +174,7 @@ async def test_code_of_a_folder_runs_with_the_first_call_and_ahead_of_it_only_wh
 ) -> None:
     environ = {**os.environ, **way(clone, plain_python)}
     cwd = clone.folder / "docs"
-    if way in {dot_venv, link_to_the_outside, module_search_path}:
+    if way in IN_THE_FOLDER_ITSELF:
         cwd = clone.folder
     cwd.mkdir(exist_ok=True)
     for used_before in (False, True):
@@ -152,6 +187,34 @@ async def test_code_of_a_folder_runs_with_the_first_call_and_ahead_of_it_only_wh
             result = await runtime.python(code="1 + 1")
             assert result.text == "2", result.text
             assert clone.has_run() or used_before
+
+
+@pytest.mark.parametrize("known_by", ["pyvenv.cfg", "conda-meta/history"])
+async def test_a_command_runs_no_program_of_the_folder_that_it_does_not_name(
+    clone: Clone, own_home: Path, known_by: str
+) -> None:
+    write_rc(own_home, "dircolors\nuname")
+    clone.script(".venv/bin/python")
+    clone.file(f".venv/{known_by}", "")
+    for program in ("bash", "dircolors", "uname"):
+        clone.script(f".venv/bin/{program}")
+    async with Runtime(cwd=clone.folder, environ={**os.environ, "SHELL": "/bin/zsh"}) as runtime:
+        result = await runtime.bash('echo "${BASH##*/} ran"; command -v uname')
+        assert result.text == f"bash ran\n{clone.folder}/.venv/bin/uname", result.text
+        assert not clone.has_run()
+        await runtime.bash("uname")
+        assert clone.has_run(), "this one it names"
+
+
+async def test_a_shim_that_goes_by_version_files_is_warmed_up_where_the_folder_has_none(
+    clone: Clone, plain_python: str
+) -> None:
+    environ = {**os.environ, "PI_SET__python__interpreter": str(pyenv(clone, plain_python))}
+    async with Runtime(cwd=clone.folder, environ=environ) as runtime:
+        await runtime.warm_up()
+        known = runtime.interpreters.known(None)
+    assert known is not None
+    assert known.path == plain_python
 
 
 @pytest.fixture

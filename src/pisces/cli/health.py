@@ -1,6 +1,7 @@
 """The examination behind `pisces doctor`: settings, folders, interpreter, kernel, and what the system allows."""
 
 import os
+import tempfile
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Final
@@ -10,14 +11,16 @@ import msgspec
 from pisces.cli.findings import Finding
 from pisces.cli.health_gateway import examine_gateway
 from pisces.cli.health_jupyter import examine_jupyter_kernel
-from pisces.cli.health_kernel import examine_kernel
+from pisces.cli.health_kernel import broken, examine_kernel
 from pisces.cli.health_state import examine_host
 from pisces.environment.candidates import Candidate, candidates
 from pisces.environment.filter import filter_environment
 from pisces.environment.interpreter import PROBE_SECONDS, Interpreter, NotUsedYet, Search, resolve_interpreter
+from pisces.environment.kernel_environment import kernel_environment
 from pisces.environment.probe import ProbeFailed, probe
 from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache
 from pisces.errors import PiscesError, SettingsError
+from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
 from pisces.kernels.registry import BackendChoice
 from pisces.settings.load import LoadedSettings, load_settings
@@ -28,10 +31,11 @@ _SECONDS: Final = 60.0
 """For the whole examination."""
 
 
-async def examine(may_run: Callable[[str], bool]) -> list[Finding]:
+async def examine(may_run: Callable[[str], bool], *, in_folder: bool) -> list[Finding]:
     """Look at everything, for the folder and the environment at hand.
 
-    `may_run` is asked before code runs that came with the folder, with a sentence that says which.
+    `may_run` is asked before an interpreter runs that may run code of the folder, with a sentence that says which.
+    Kernels start in the folder with `in_folder`, else in an empty one: Python imports what lies where it starts.
     """
     cwd, environ = Path.cwd(), dict(os.environ)
     paths = Paths.locate(environ)
@@ -52,7 +56,10 @@ async def examine(may_run: Callable[[str], bool]) -> list[Finding]:
     findings.append(msgspec.structs.replace(finding, blocks=finding.blocks and not _is_elsewhere(loaded)))
     # Before a kernel is started, which may mend what is wrong with it.
     gateway = await examine_gateway(interpreter, cwd, environ, loaded, deadline)
-    findings += await _examine_kernel(interpreter, cwd, environ, loaded, deadline)
+    if in_folder or _is_elsewhere(loaded):
+        findings += await _examine_kernel(interpreter, cwd, environ, loaded, deadline, start_in=str(cwd))
+    else:
+        findings += await _examine_kernel_outside(interpreter, cwd, environ, loaded, deadline)
     return [*findings, examine_host(environ), gateway]
 
 
@@ -63,18 +70,43 @@ def _is_elsewhere(loaded: LoadedSettings) -> bool:
         return True  # It is meant to be; that the address is wrong is told elsewhere.
 
 
-async def _examine_kernel(
+async def _examine_kernel_outside(
     interpreter: Interpreter | None, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
+) -> list[Finding]:
+    """Start a kernel in an empty folder that only the user can write to."""
+    try:
+        empty = tempfile.TemporaryDirectory(prefix="pisces-doctor-")
+    except OSError as error:
+        hint = "Set TMPDIR to a folder that is writable, or let the kernel start here: `pisces doctor --run`."
+        return [broken(f"there is no place for a temporary folder: {error.strerror}", hint)]
+    with empty as start_in:
+        return await _examine_kernel(interpreter, cwd, environ, loaded, deadline, start_in=start_in)
+
+
+async def _examine_kernel(
+    interpreter: Interpreter | None,
+    cwd: Path,
+    environ: Mapping[str, str],
+    loaded: LoadedSettings,
+    deadline: Deadline,
+    *,
+    start_in: str,
 ) -> list[Finding]:
     """Start a kernel of the kind that code would run in."""
     try:
         choice = BackendChoice.of(loaded)
     except SettingsError:
         return []  # The address of the gateway is wrong: what is found out about that says so.
-    if choice.name != "native":
-        found = await examine_jupyter_kernel(choice, interpreter, cwd, environ, loaded=loaded, deadline=deadline)
-        return [] if found is None else [found]
-    return [] if interpreter is None else await examine_kernel(interpreter, cwd, environ, loaded, deadline)
+    if choice.name == "external":
+        spec = LaunchSpec(choice.url, start_in, {})
+    elif interpreter is not None:
+        env = kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
+        spec = LaunchSpec(interpreter.path, start_in, env)
+    else:
+        return []
+    if choice.name == "native":
+        return await examine_kernel(spec, loaded, deadline)
+    return [await examine_jupyter_kernel(choice, spec, environ, loaded=loaded, deadline=deadline)]
 
 
 def _examine_settings(cwd: Path, environ: Mapping[str, str]) -> tuple[LoadedSettings, Finding]:

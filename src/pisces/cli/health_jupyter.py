@@ -1,7 +1,6 @@
 """The part of the examination that starts a kernel of Jupyter's, where the settings have code run on one."""
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Final
 
 import anyio
@@ -9,8 +8,6 @@ import msgspec
 
 from pisces.cli.findings import Finding
 from pisces.cli.health_kernel import broken, try_kernel
-from pisces.environment.interpreter import Interpreter
-from pisces.environment.kernel_environment import kernel_environment
 from pisces.errors import PiscesError
 from pisces.kernels.base import LaunchSpec
 from pisces.kernels.deadline import Deadline
@@ -23,25 +20,17 @@ _STATE: Final = "Its state is lost if it dies: only native kernels have checkpoi
 
 async def examine_jupyter_kernel(
     choice: BackendChoice,
-    interpreter: Interpreter | None,
-    cwd: Path,
+    spec: LaunchSpec,
     environ: Mapping[str, str],
     *,
     loaded: LoadedSettings,
     deadline: Deadline,
-) -> Finding | None:
-    """Start a kernel as a call would, and run 1+1 in it; None if there is no interpreter for one.
+) -> Finding:
+    """Start a kernel as a call would, and run 1+1 in it.
 
     The kernel is ended afterwards. A local gateway that had to be started for it ends by itself when it is idle.
     """
     python = loaded.settings.python
-    if choice.name == "external":
-        spec = LaunchSpec(choice.url, str(cwd), {})
-    elif interpreter is not None:
-        env = kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
-        spec = LaunchSpec(interpreter.path, str(cwd), env)
-    else:
-        return None
     backends = Backends(Paths.locate(environ), idle=python.idle_timeout, cull=python.named_idle_timeout)
     try:
         return await _try(backends, choice, spec, deadline)

@@ -3,15 +3,12 @@
 import json
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, Final
 
 import anyio
 
 from pisces.cli.findings import Finding
 from pisces.cli.health_state import examine_checkpoints
-from pisces.environment.interpreter import Interpreter
-from pisces.environment.kernel_environment import kernel_environment
 from pisces.errors import KernelStartError, PiscesError
 from pisces.kernels.base import ExecuteRequest, Kernel, LaunchSpec
 from pisces.kernels.deadline import Deadline
@@ -37,13 +34,8 @@ print(json.dumps({"ipython": version, "pidfd": pidfd}))
 """
 
 
-async def examine_kernel(
-    interpreter: Interpreter, cwd: Path, environ: Mapping[str, str], loaded: LoadedSettings, deadline: Deadline
-) -> list[Finding]:
+async def examine_kernel(spec: LaunchSpec, loaded: LoadedSettings, deadline: Deadline) -> list[Finding]:
     """Start a native kernel, run 1+1 in it, and ask it about itself. Nothing of it is left afterwards."""
-    spec = LaunchSpec(
-        interpreter.path, str(cwd), kernel_environment(interpreter, environ, loaded.settings, cwd=str(cwd))
-    )
     zygotes = ZygotePool(idle=deadline.remaining())
     kernel = NativeKernel(spec, zygotes)
     try:
@@ -55,7 +47,7 @@ async def examine_kernel(
             zygote = await zygotes.get(spec, deadline)
             guards = {"subreaper": zygote.keeps_orphans, "pidfd": answers["pidfd"]}
             checkpoints = await examine_checkpoints(kernel, run_code, loaded.settings, deadline)
-            return [works, _shell(interpreter, kernel, answers["ipython"]), _supervisor(guards), checkpoints]
+            return [works, _shell(kernel, answers["ipython"]), _supervisor(guards), checkpoints]
         return [broken("It did not answer in time", "")]
     except (PiscesError, ValueError) as error:
         return [broken(str(error), getattr(error, "hint", ""))]
@@ -103,7 +95,7 @@ def broken(why: str, hint: str) -> Finding:
     return Finding(name="kernel", status="problem", summary=f"does not work: {why}", fix=fix, blocks=True)
 
 
-def _shell(interpreter: Interpreter, kernel: NativeKernel, version: str | None) -> Finding:
+def _shell(kernel: NativeKernel, version: str | None) -> Finding:
     if version is not None and kernel.shell == "ipython":
         return Finding(name="IPython", status="ok", summary=f"{version}; its shell runs the cells")
     if version is not None:
@@ -113,7 +105,7 @@ def _shell(interpreter: Interpreter, kernel: NativeKernel, version: str | None) 
         name="IPython",
         status="off",
         summary="not installed there; the built-in shell is used, which has the common magics",
-        fix=f"{interpreter.path} -m pip install ipython",
+        fix=f"{kernel.interpreter} -m pip install ipython",
     )
 
 

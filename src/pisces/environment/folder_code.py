@@ -1,4 +1,4 @@
-"""Whether an interpreter would run code that came with the folder at hand: that is for a call to start, never for us.
+"""Whether an interpreter may run code that came with the folder at hand: that is for a call to start, never for us.
 
 Where it lies decides, not who names it: an editor activates the `.venv` of whatever is opened.
 """
@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pisces.environment.probe_cache import is_script, version_files
+from pisces.environment.probe_cache import goes_by_version_files, is_shim, version_files
 
 _REPOSITORIES: Final = (".git", ".hg", ".jj")
 _SEARCH_PATHS: Final = ("PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -43,16 +43,18 @@ def folder_entries(cwd: str, environ: Mapping[str, str]) -> list[str]:
 
 
 def runs_folder_code(path: str, cwd: str, environ: Mapping[str, str]) -> bool:
-    """Whether the interpreter at `path` lies in the project, by its name or by what that leads to, or asks it.
+    """Whether the interpreter at `path` may run code of the project.
 
-    A shim asks: it is a script, and the project has a file that tells it which interpreter to be.
+    It lies in the project, by its name or by what that leads to, or it is a shim, which may run anything there. Only of
+    the shims of pyenv and asdf it is known that they run nothing else without a version file in the project.
     """
     folder = project_folder(cwd)
     project = _identity(folder)
     if _leads_into(path, project) or folder_entries(cwd, environ):
         return True
-    asked = (file for file in version_files(cwd) if os.path.lexists(file)) if is_script(path) else ()
-    return any(_is_below(file, project) for file in asked)
+    if not goes_by_version_files(path):
+        return is_shim(path)
+    return any(_is_below(file, project) for file in version_files(cwd) if os.path.lexists(file))
 
 
 def _leads_into(path: str, project: _Identity | None) -> bool:

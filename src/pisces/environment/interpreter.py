@@ -11,7 +11,7 @@ from pisces.environment.candidates import Candidate, candidates, explicit_candid
 from pisces.environment.filter import filter_environment
 from pisces.environment.folder_code import folder_entries, runs_folder_code
 from pisces.environment.probe import ProbeAnswer, ProbeFailed, probe
-from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache, is_script, signature_of
+from pisces.environment.probe_cache import SHIM_VARIABLES, ProbeCache, is_shim, signature_of
 from pisces.errors import DeadlineExceeded, InterpreterError
 from pisces.settings.paths import Paths
 from pisces.settings.schema import Settings
@@ -71,15 +71,15 @@ class Search(msgspec.Struct, frozen=True, kw_only=True):
     fresh: bool = False
     """Ask again whatever the cache says."""
     ahead: bool = False
-    """No call needs it yet: run no code that came with the folder, unless it has run here before."""
+    """No call needs it yet: run nothing that may run code of the folder, unless it has run here before."""
 
 
 class NotUsedYet(InterpreterError):
-    """The interpreter that a call would use runs code of the folder, and none has run here before."""
+    """The interpreter that a call would use may run code of the folder, and has not run here before."""
 
     def __init__(self, interpreter: Interpreter, folder: str) -> None:
         super().__init__(
-            f"{interpreter.path} (from {interpreter.source}) runs code that came with {folder}, and has not been used "
+            f"{interpreter.path} (from {interpreter.source}) may run code of {folder}, and has not been used "
             "there yet.",
             hint="The first call that needs it uses it; `pisces doctor --run` does too.",
         )
@@ -122,7 +122,7 @@ async def _try(candidate: Candidate, search: Search, cwd: str, time_left: TimeLe
     entries = folder_entries(cwd, search.environ)
     signature = (*signature_of(candidate.path, cwd, search.environ), *entries)
     # What depends on the folder is remembered for each folder.
-    key = f"{candidate.path}\0{cwd}" if entries or is_script(candidate.path) else candidate.path
+    key = f"{candidate.path}\0{cwd}" if entries or is_shim(candidate.path) else candidate.path
     if (search.ahead or search.skip_check) and not search.cache.has_run(key, signature):
         if search.ahead and runs_folder_code(candidate.path, cwd, search.environ):
             raise NotUsedYet(_unchecked(candidate), cwd)
@@ -160,8 +160,8 @@ async def _ask(candidate: Candidate, search: Search, cwd: str, time_left: TimeLe
 
 
 def _interpreter(candidate: Candidate, answer: ProbeAnswer) -> Interpreter:
-    # A script stands for an interpreter somewhere else; a binary is run by the name that it was found by.
-    real = answer.executable if is_script(candidate.path) and os.path.isfile(answer.executable) else candidate.path
+    # A shim stands for an interpreter somewhere else; a binary is run by the name that it was found by.
+    real = answer.executable if is_shim(candidate.path) and os.path.isfile(answer.executable) else candidate.path
     return Interpreter(
         path=real,
         source=candidate.source,

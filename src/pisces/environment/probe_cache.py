@@ -1,12 +1,13 @@
 """Answers of interpreters that worked, kept in memory and on disk, so that a start need not ask again.
 
 An answer counts as long as the files it came from are the same; failures are never kept. The disk copy saves the
-next process the 30 to 150 ms of a probe. It is also the record of what was run here before: an interpreter that came
-with a folder is not started ahead of a call without it (see `folder_code`).
+next process the 30 to 150 ms of a probe. It is also the record of what was run here before: an interpreter that may
+run code of a folder is not started ahead of a call without it (see `folder_code`).
 """
 
 import logging
 import os
+import re
 import zlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -21,10 +22,15 @@ from pisces.settings.private_file import write_whole
 _log = logging.getLogger(__name__)
 
 SHIM_VARIABLES: Final = ("PYENV_VERSION", "PYENV_ROOT", "PYENV_DIR", "ASDF_PYTHON_VERSION", "MISE_PYTHON_VERSION")
-"""What tells a shim (a script that stands for one of several interpreters) which one to be."""
+"""What tells a shim (see `is_shim`) which interpreter to be."""
 
 _VERSION_FILES: Final = (".python-version", ".tool-versions", "mise.toml", ".mise.toml")
 _GLOBAL_VERSION_FILES: Final = (".pyenv/version", ".tool-versions", ".config/mise/config.toml")
+
+_PYTHON_NAME: Final = re.compile("python|pypy|graalpy", re.IGNORECASE)
+_VERSION_MANAGER: Final = re.compile(rb"""^\s*exec\s[^\n]*\b(pyenv|asdf)["']?\s+exec\s""", re.MULTILINE)
+"""How the shims of pyenv and asdf end."""
+_BEGINNING_BYTES: Final = 4096
 
 Signature = tuple[str, ...]
 """Everything that an answer depends on: if any of it changes, the question has to be asked again."""
@@ -95,12 +101,12 @@ class ProbeCache:
 
 
 def signature_of(path: str, cwd: str, environ: Mapping[str, str]) -> Signature:
-    """What the interpreter at `path` depends on: its file, its `pyvenv.cfg`, and for a script all that shims go by."""
+    """What the interpreter at `path` depends on: its file, its `pyvenv.cfg`, and all that a shim goes by."""
     real = os.path.realpath(path)
     parts = [path, real, *_file(real)]
     for beside in (os.path.dirname(path), os.path.dirname(os.path.dirname(path))):
         parts += _file(os.path.join(beside, "pyvenv.cfg"))
-    if is_script(real):
+    if is_shim(path):
         parts += [cwd, *(f"{name}={environ.get(name)}" for name in SHIM_VARIABLES)]
         home = environ.get("HOME", "")
         roots = [os.path.join(home, name) for name in _GLOBAL_VERSION_FILES]
@@ -111,13 +117,28 @@ def signature_of(path: str, cwd: str, environ: Mapping[str, str]) -> Signature:
     return tuple(parts)
 
 
-def is_script(path: str) -> bool:
-    """Whether the file is a script, which may run an interpreter that is somewhere else."""
+def is_shim(path: str) -> bool:
+    """Whether the file may run an interpreter that is somewhere else: a script, or a link to another program.
+
+    The shims of mise are links to its own program, which goes by the name that it is run by.
+    """
+    if _beginning(path).startswith(b"#!"):
+        return True
+    return os.path.islink(path) and _PYTHON_NAME.match(os.path.basename(os.path.realpath(path))) is None
+
+
+def goes_by_version_files(path: str) -> bool:
+    """Whether the file is a shim of pyenv or asdf: a version file is all that they read in a folder."""
+    text = _beginning(path)
+    return text.startswith(b"#!") and _VERSION_MANAGER.search(text) is not None
+
+
+def _beginning(path: str) -> bytes:
     try:
         with open(path, "rb") as file:
-            return file.read(2) == b"#!"
+            return file.read(_BEGINNING_BYTES)
     except OSError:
-        return False
+        return b""
 
 
 def version_files(cwd: str) -> list[str]:

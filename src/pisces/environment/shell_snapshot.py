@@ -32,12 +32,22 @@ def snapshot_path(environ: Mapping[str, str], paths: Paths) -> Path:
 
 
 def _bash(environ: Mapping[str, str]) -> str:
-    """The user's own shell if that is bash, else the first on PATH; empty if there is none."""
+    """The user's own shell if that is bash, else the first on PATH outside of environments; empty if there is none."""
     own = environ.get("SHELL", "")
     if os.path.basename(own) == "bash" and os.access(own, os.X_OK):
         return own
     for folder in environ.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, "bash")
-        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):
+        can_run = os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK)
+        if can_run and not _of_environment(folder, environ):
             return path
     return ""
+
+
+def _of_environment(folder: str, environ: Mapping[str, str]) -> bool:
+    """Whether a folder of PATH has the programs of a virtual or a conda environment, which may be a project's."""
+    folder = os.path.normpath(folder)
+    active = [os.path.join(environ[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if environ.get(name)]
+    if folder in map(os.path.normpath, active):
+        return True
+    return any(os.path.lexists(os.path.join(folder, os.pardir, name)) for name in ("pyvenv.cfg", "conda-meta"))

@@ -13,7 +13,7 @@ import subprocess
 import threading
 
 from . import shell_processes
-from .shell_snapshot import FAILED, own_folder, quoted
+from .shell_snapshot import FAILED, of_environment, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -110,10 +110,9 @@ def _ask(bash: str, answer: str, env: Mapping[str, str]) -> tuple[str, str]:
 def _outside(env: Mapping[str, str]) -> dict[str, str]:
     """The environment as it is outside of any project: the snapshot is for all of them."""
     outside = {name: value for name, value in env.items() if name not in {"VIRTUAL_ENV", "BASH_ENV"}}
-    own = own_folder(env)
-    if own:
+    if "PATH" in env:
         entries = env["PATH"].split(os.pathsep)
-        outside["PATH"] = os.pathsep.join(entry for entry in entries if entry != own)
+        outside["PATH"] = os.pathsep.join(entry for entry in entries if not of_environment(entry, env))
     return outside
 
 

@@ -11,7 +11,6 @@ Only bash is asked. Who uses another shell, zsh for instance, has what the envir
 from __future__ import annotations
 
 import os
-import sys
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -60,15 +59,29 @@ def shell_command(text: str, env: Mapping[str, str]) -> ShellCommand:
 
 
 def find_bash(env: Mapping[str, str]) -> str:
-    """The user's own shell if that is bash, else the first on PATH; empty if there is none."""
+    """The user's own shell if that is bash, else the first on PATH outside of environments; empty if there is none."""
     own = env.get("SHELL", "")
     if os.path.basename(own) == "bash" and os.access(own, os.X_OK):
         return own
     for folder in env.get("PATH", os.defpath).split(os.pathsep):
         path = os.path.join(folder, "bash")
-        if os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK):
+        can_run = os.path.isabs(folder) and os.path.isfile(path) and os.access(path, os.X_OK)
+        if can_run and not of_environment(folder, env):
             return path
     return ""
+
+
+def of_environment(folder: str, env: Mapping[str, str]) -> bool:
+    """Whether a folder of PATH has the programs of a virtual or a conda environment.
+
+    Such a folder may have come with a project. Its programs run when a command names them, and not before. The host
+    has the same function (`environment/shell_snapshot.py`).
+    """
+    folder = os.path.normpath(folder)
+    active = [os.path.join(env[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if env.get(name)]
+    if folder in map(os.path.normpath, active):
+        return True
+    return any(os.path.lexists(os.path.join(folder, os.pardir, name)) for name in ("pyvenv.cfg", "conda-meta"))
 
 
 def rc_file(env: Mapping[str, str]) -> str:
@@ -95,11 +108,7 @@ def snapshot_name(bash: str, rc: str) -> str:
 def own_folder(env: Mapping[str, str]) -> str:
     """The folder of the kernel's own programs, if PATH begins with it."""
     first = env.get("PATH", "").partition(os.pathsep)[0]
-    roots = (env.get("VIRTUAL_ENV"), env.get("CONDA_PREFIX"))
-    own = [os.path.join(root, "bin") for root in roots if root]
-    if sys.prefix != sys.base_prefix:
-        own.append(os.path.dirname(sys.executable))
-    return first if first and first in own else ""
+    return first if first and of_environment(first, env) else ""
 
 
 def quoted(text: str) -> str:

@@ -15,7 +15,7 @@ Change = Callable[[Path], None]
 @pytest.fixture
 def python(tmp_path: Path) -> Path:
     """Something like the interpreter of a virtual environment: a link to a binary elsewhere."""
-    real = tmp_path / "real"
+    real = tmp_path / "python3.12"
     real.write_bytes(b"\x7fELF")
     venv = tmp_path / "venv"
     (venv / "bin").mkdir(parents=True)
@@ -63,7 +63,7 @@ def change_binary(python: Path) -> None:
 
 
 def change_link(python: Path) -> None:
-    other = python.parent / "other"
+    other = python.parent / "python3.13"
     other.write_bytes(b"\x7fELF")
     python.unlink()
     python.symlink_to(other)

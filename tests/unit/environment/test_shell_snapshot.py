@@ -13,8 +13,8 @@ import pytest
 from pisces.environment.shell_snapshot import SNAPSHOT_VARIABLE, snapshot_path
 from pisces.guest import shell_snapshot
 from pisces.settings.paths import Paths
+from tests.fakes.drive import PATIENCE
 from tests.fakes.shells import environment_with_rc, write_rc
-from tests.integration.native.processes import alive
 
 pytestmark = pytest.mark.processes
 
@@ -128,8 +128,10 @@ def test_what_the_rc_file_prints_and_starts_does_not_stay(tmp_path: Path) -> Non
     rc = f"echo noise; echo noise >&2\nsleep 300 &\necho $! > {started}\nsetsid -f sleep 301\nf() {{ echo f; }}"
     env = environment_with_rc(tmp_path, rc, PI_TEST_MARK=str(tmp_path))
     assert said("f", env) == "f\n"
-    assert alive([int(started.read_text(encoding="ascii"))]) == []
-    assert [p for p in psutil.process_iter() if marked(p, str(tmp_path))] == []
+    assert started.exists()
+    # They have been killed; the system takes a moment to end them.
+    _, left = psutil.wait_procs([p for p in psutil.process_iter() if marked(p, str(tmp_path))], timeout=PATIENCE)
+    assert [p for p in left if marked(p, str(tmp_path))] == []
 
 
 def marked(process: psutil.Process, mark: str) -> bool:
@@ -199,6 +201,45 @@ def test_where_there_is_no_bash_the_shell_of_the_system_runs_the_command(tmp_pat
     env = environment_with_rc(tmp_path, "f() { echo f; }", SHELL="/bin/zsh")
     command = shell_snapshot.shell_command("echo 1", {**env, "PATH": str(tmp_path)})
     assert command.args == ["/bin/sh", "-c", "--", "echo 1"]
+
+
+ENVIRONMENTS = ["VIRTUAL_ENV", "CONDA_PREFIX", "pyvenv.cfg", "conda-meta"]
+"""How an environment is known: by a variable that names it, or by what is in it."""
+
+
+def environment_with_programs(folder: Path, known_by: str, programs: str, mark: Path) -> dict[str, str]:
+    """An environment with these programs, each of which leaves a mark; the variables that name it."""
+    (folder / "bin").mkdir(parents=True)
+    for program in programs.split():
+        file = folder / "bin" / program
+        file.write_text(f"#!/bin/sh\necho {program} >> {mark}\n", encoding="utf-8")
+        file.chmod(0o755)
+    if known_by.isupper():
+        return {known_by: f"{folder}/"}
+    (folder / known_by).mkdir()
+    return {}
+
+
+@pytest.mark.parametrize("known_by", ENVIRONMENTS)
+def test_the_bash_of_an_environment_is_passed_over(tmp_path: Path, known_by: str) -> None:
+    named = environment_with_programs(tmp_path / "env", known_by, "bash", tmp_path / "mark")
+    env = {"HOME": str(tmp_path), "SHELL": "/bin/zsh", "PATH": f"{tmp_path}/env/bin:/usr/bin:/bin", **named}
+    assert shell_snapshot.find_bash(env) == shell_snapshot.find_bash({"PATH": "/usr/bin:/bin"}) != ""
+    name = shell_snapshot.snapshot_name(shell_snapshot.find_bash(env), shell_snapshot.rc_file(env))
+    assert snapshot_path(env, Paths(tmp_path)).name == name
+    assert shell_snapshot.find_bash({**env, "SHELL": f"{tmp_path}/env/bin/bash"}) == f"{tmp_path}/env/bin/bash"
+
+
+@pytest.mark.parametrize("place", ["{}:/usr/bin:/bin", "/first:{}:/usr/bin:/bin"])
+@pytest.mark.parametrize("known_by", ENVIRONMENTS)
+def test_the_rc_file_runs_no_program_of_an_environment(tmp_path: Path, known_by: str, place: str) -> None:
+    mark = tmp_path / "mark"
+    named = environment_with_programs(tmp_path / "env", known_by, "dircolors", mark)
+    env = environment_with_rc(
+        tmp_path, "dircolors\nf() { echo f; }", PATH=place.format(tmp_path / "env" / "bin"), **named
+    )
+    assert said("f", env) == "f\n"
+    assert not mark.exists()
 
 
 @pytest.mark.parametrize("shell", ["", "/bin/bash", "/bin/sh", "/no/such/bash"])
