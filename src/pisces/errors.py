@@ -27,10 +27,14 @@ A cell that fails is not an error of Pisces: it is a result.
 """
 
 import errno
+import os
 import resource
 from typing import Final
 
 _NO_DESCRIPTOR: Final = (errno.EMFILE, errno.ENFILE)
+_SYSTEM_IS_FULL: Final = (
+    "All programs together have as many files open as the system allows: end some that have many open."
+)
 
 
 class PiscesError(Exception):
@@ -110,11 +114,16 @@ class KernelError(PiscesError):
 
 
 class KernelStartError(KernelError):
-    """A kernel did not come up; nothing of it is left behind."""
+    """A kernel did not come up; nothing of it is left behind.
+
+    Where its last words say that it could open no file, the default hint is about that.
+    """
 
     REMEDY = "Try another interpreter: `pisces setup python` makes one, `python.interpreter` names one."
 
     def __init__(self, message: str, *, hint: str = REMEDY) -> None:
+        if hint == self.REMEDY:
+            hint = _about_its_descriptors(message) or hint
         super().__init__(message, hint=hint)
 
 
@@ -170,9 +179,18 @@ def without_descriptor(error: BaseException | None) -> OSError | None:
 
 def _about_descriptors(refusal: OSError) -> str:
     if refusal.errno == errno.ENFILE:
-        return "All programs together have as many files open as the system allows: end some that have many open."
+        return _SYSTEM_IS_FULL
     limit = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
     return (
         f"This process has all {limit} files open that it may have. Allow more (`ulimit -n`), or have fewer sessions "
         "at once."
     )
+
+
+def _about_its_descriptors(words: str) -> str:
+    """What to do when these last words of another process say that it could open no file; empty for all others."""
+    if f"[Errno {errno.ENFILE}]" in words or os.strerror(errno.ENFILE) in words:
+        return _SYSTEM_IS_FULL
+    if f"[Errno {errno.EMFILE}]" in words or os.strerror(errno.EMFILE) in words:
+        return "The kernel's process has all files open that it may have. Allow more (`ulimit -n`)."
+    return ""

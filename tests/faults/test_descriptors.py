@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from pisces.errors import KernelStartError
 from pisces.runtime import Runtime
 from tests.fakes.drive import plain_environment
 from tests.fakes.runtimes import call, pool_of, runtime_on
@@ -36,6 +37,25 @@ async def test_without_a_descriptor_idle_sessions_that_nobody_holds_make_room_fo
     assert "x = " not in (await call(runtime, "x", session="three", owner="three")).text
     lost = await call(runtime, "1", session="one", owner="one")
     assert "The session was ended to make room: this process has no file descriptor left" in lost.text
+
+
+async def test_without_a_descriptor_no_more_sessions_end_than_a_new_one_needs_and_its_result_names_them(
+    runtime: Runtime,
+) -> None:
+    unheld = [f"s{number}" for number in range(6)]
+    for name in unheld:
+        assert not (await call(runtime, f"x = {name!r}", session=name, owner=name)).is_error
+        pool_of(runtime).disconnect(name)
+    with descriptors_left(2):
+        new = await call(runtime, "1 + 1", session="new")
+    assert not new.is_error, new.text
+    left = [session.key.id for session in pool_of(runtime).sessions if session.kernel and session.key.id != "new"]
+    ended = unheld[: len(unheld) - len(left)]
+    assert left == unheld[len(ended) :]  # Those that were used most recently.
+    assert 1 <= len(ended) <= 3
+    assert [name for name in unheld if f"Session {name!r} was ended to make room for this one" in new.text] == ended
+    for name in left:
+        assert name in (await call(runtime, "x", session=name, owner=name)).text
 
 
 async def test_without_a_descriptor_a_start_is_refused_with_what_ran_out_and_held_sessions_stay(
@@ -70,7 +90,22 @@ async def test_without_a_descriptor_a_state_that_cannot_be_woken_is_there_later(
     assert not (await runtime.session("undo")).is_error
 
 
-@pytest.mark.parametrize(("limit", "options"), [(8, ""), (12, ""), (16, ""), (8, "--session s")])
+@pytest.mark.parametrize(
+    ("words", "remedy"),
+    [
+        ("OSError: [Errno 24] Too many open files", "The kernel's process has all files open that it may have."),
+        ("OSError: [Errno 23] Too many open files in system", "All programs together have as many files open"),
+        ("Too many open files in system", "All programs together have as many files open"),
+        ("ImportError: no module named x", "Try another interpreter"),
+    ],
+)
+def test_the_hint_for_a_kernel_that_did_not_come_up_fits_its_last_words(words: str, remedy: str) -> None:
+    assert KernelStartError(f"The kernel exited with code 1: {words}").hint.startswith(remedy)
+    assert KernelStartError(words, hint="Look into its log").hint == "Look into its log"
+
+
+# With 25 to 30 it is the kernel's own process that can open no more.
+@pytest.mark.parametrize(("limit", "options"), [(8, ""), (12, ""), (16, ""), (8, "--session s"), (25, ""), (30, "")])
 def test_a_command_that_may_open_few_files_says_that_and_does_not_blame_the_interpreter(
     plain_python: str, tmp_path: Path, limit: int, options: str, no_process_is_left: None
 ) -> None:
@@ -88,6 +123,7 @@ def test_a_command_that_may_open_few_files_says_that_and_does_not_blame_the_inte
         timeout=60,
     )
     assert done.returncode != 0
-    assert f"This process has all {limit} files open that it may have. Allow more (`ulimit -n`)" in done.stderr
+    whose = f"This process has all {limit}" if limit <= 16 else "The kernel's process has all"
+    assert f"{whose} files open that it may have. Allow more (`ulimit -n`)" in done.stderr
     assert "interpreter" not in done.stderr.lower()
     assert "folder that can be written to" not in done.stderr

@@ -5,7 +5,9 @@ import re
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Coroutine
+import threading
+import time
+from collections.abc import Callable, Coroutine, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -118,6 +120,42 @@ async def test_a_pattern_without_special_characters_needs_no_process(
     assert await store.search(number, "two: 2") == "2:two: 2"
     with pytest.raises(ArtifactError, match=re.escape("could not be started")):
         await store.search(number, "two: .")
+
+
+@pytest.mark.parametrize("how", ["deadline", "cancelled scope", "cancelled task"])
+async def test_a_search_for_plain_text_ends_with_its_time_and_with_its_caller(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: str
+) -> None:
+    began, ended = threading.Event(), threading.Event()
+
+    def many_lines(path: Path, artifact_id: str, matches: search.Matches, lines: object) -> Iterator[tuple[int, str]]:
+        began.set()
+        give_up = time.monotonic() + PATIENCE  # For a search that nothing stops.
+        while time.monotonic() < give_up:
+            try:
+                yield from ((1, "line") for _ in range(1000) if matches("line"))
+            except ArtifactError:
+                ended.set()
+                raise
+
+    monkeypatch.setattr(search, "matching_lines", many_lines)
+    store = ArtifactStore(tmp_path)
+    number = store.add_bytes("s", "python", b"line\n", extension="log")
+    if how == "deadline":
+        with pytest.raises(ArtifactError, match=re.escape("'needle' took longer than 0.2 s and was stopped.")) as error:
+            await store.search(number, "needle", seconds=0.2)
+        assert "plain text" not in error.value.hint
+    elif how == "cancelled scope":
+        async with anyio.create_task_group() as group:
+            group.start_soon(store.search, number, "needle")
+            await eventually(began.is_set)
+            group.cancel_scope.cancel()
+    else:
+        task = asyncio.create_task(store.search(number, "needle"))
+        await eventually(began.is_set)
+        task.cancel()
+        await asyncio.wait([task])
+    await eventually(ended.is_set)
 
 
 # Cells run beside it, as the same user, and can read the environment of each process that is not protected.

@@ -3,13 +3,14 @@
 Patterns come from models, users and addresses of resources. Matching one can take for ever (`(a+)+b`), and holds the
 interpreter lock all the time: in this process no other call would go on, and nothing could stop it. So each search is
 a process, `python -m pisces.output.search`, which is killed when its time is over or its caller is cancelled. Plain
-text is looked for without one.
+text is looked for in a thread, which looks before each line whether it is to stop.
 """
 
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
@@ -64,13 +65,12 @@ async def search(pattern: str, searched: Searched, *, seconds: float = SECONDS) 
     """The matching lines as `<number>:<line>`, the first `MATCH_LIMIT` of them, and how many more there are.
 
     Raises `InvalidCall` for what is no regular expression, and `ArtifactError` for lines that are not there and when
-    the search takes longer than `seconds`, or `SECONDS`. Cancelling it ends the process.
+    the search takes longer than `seconds`, or `SECONDS`. Cancelling it ends the process or the thread.
     """
-    from anyio import to_thread  # The process of a search does without it.
-
+    seconds = min(seconds, SECONDS)
     if _is_plain(pattern):
-        return await to_thread.run_sync(_found, pattern, searched)
-    answer = await _in_a_process(pattern, searched, min(seconds, SECONDS))
+        return await _in_a_thread(pattern, searched, seconds)
+    answer = await _in_a_process(pattern, searched, seconds)
     if answer.bad_pattern:
         raise InvalidCall(answer.error, hint=answer.hint)
     if answer.error:
@@ -114,8 +114,7 @@ def _is_plain(pattern: str) -> bool:
     return _SPECIAL.isdisjoint(pattern)
 
 
-def _found(pattern: str, searched: Searched) -> str:
-    matches = parse_pattern(pattern)
+def _found(pattern: str, matches: Matches, searched: Searched) -> str:
     if searched.path:
         found = matching_lines(Path(searched.path), searched.artifact_id, matches, searched.lines)
     else:
@@ -142,6 +141,29 @@ def _clamped(line: str) -> str:
     return line if cut <= 0 else f"{line[:_MATCH_CHARS]}[…{cut} characters cut…]"
 
 
+async def _in_a_thread(text: str, searched: Searched, seconds: float) -> str:
+    import anyio  # The process of a search does without it.
+
+    stop = threading.Event()
+    too_long = _too_long(text, seconds)
+
+    def matches(line: str) -> bool:
+        if stop.is_set():
+            raise ArtifactError(too_long)
+        return text in line
+
+    try:
+        with anyio.move_on_after(seconds):
+            return await anyio.to_thread.run_sync(_found, text, matches, searched, abandon_on_cancel=True)
+    finally:
+        stop.set()  # The thread, if it still runs, ends with its next line.
+    raise ArtifactError(too_long, hint="Search in fewer lines with `lines`.")
+
+
+def _too_long(pattern: str, seconds: float) -> str:
+    return f"The search for {pattern!r} took longer than {seconds:.3g} s and was stopped."
+
+
 async def _in_a_process(pattern: str, searched: Searched, seconds: float) -> _Answer:
     import anyio
 
@@ -159,7 +181,7 @@ async def _in_a_process(pattern: str, searched: Searched, seconds: float) -> _An
         return msgspec.json.decode(output, type=_Answer)
     if limit.cancelled_caught:
         return _Answer(
-            error=f"The search for {pattern!r} took longer than {seconds:.3g} s and was stopped.",
+            error=_too_long(pattern, seconds),
             hint="Search for plain text, write the pattern without nested repeats such as (a+)+, or search in fewer "
             "lines with `lines`.",
         )
@@ -185,7 +207,8 @@ def main() -> None:
     request = msgspec.json.decode(sys.stdin.buffer.read(), type=Request)
     signal.setitimer(signal.ITIMER_REAL, request.seconds)
     try:
-        answer = _Answer(text=_found(request.pattern.decode("utf-8", "surrogatepass"), request.searched))
+        pattern = request.pattern.decode("utf-8", "surrogatepass")
+        answer = _Answer(text=_found(pattern, parse_pattern(pattern), request.searched))
     except PiscesError as error:
         answer = _Answer(error=str(error), hint=error.hint, bad_pattern=isinstance(error, InvalidCall))
     except OSError as error:

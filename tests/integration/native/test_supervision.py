@@ -6,6 +6,7 @@ import secrets
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import anyio
@@ -235,6 +236,36 @@ async def test_a_supervisor_that_a_debugger_holds_is_replaced_and_its_kernels_sa
     assert ran.done.process_exit is not None
     assert ran.done.process_exit.cause.endswith("its supervisor process did not answer any more and was replaced")
     assert await value(await start(), "1 + 1") == "2"
+
+
+async def test_a_supervisor_that_cannot_be_reaped_holds_up_nothing_and_is_reaped_later(
+    start: StartKernel, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(zygote_module, "_ANSWER_SECONDS", 0.05)
+    monkeypatch.setattr(zygote_module, "_LOOK_SECONDS", 0.05)
+    monkeypatch.setattr(zygote_module, "_END_CAP", 0.1)
+    kernel = await start()
+    supervisor = supervisor_of(await pid_of(kernel))
+    running = await begin(kernel, cells.SLEEP)
+    await running.prints("ready")
+    async with await anyio.open_process([sys.executable, "-c", DEBUGGER, str(supervisor.pid)]) as debugger:
+        assert debugger.stdout is not None
+        assert debugger.stdin is not None
+        if (await debugger.stdout.receive()).strip() != b"0":
+            pytest.skip("this system lets nobody debug the process")
+        await eventually(lambda: supervisor.status() == psutil.STATUS_TRACING_STOP)
+        await kernel.interrupt()
+        await running.finish()
+        # A blocked event loop cannot end the wait, so a thread does, and the test fails instead of hanging.
+        patience = threading.Timer(PATIENCE, debugger.kill)
+        patience.start()
+        try:
+            assert await value(await start(), "1 + 1") == "2"
+        finally:
+            patience.cancel()
+        assert supervisor.status() == psutil.STATUS_ZOMBIE  # The debugger holds it still.
+        await debugger.stdin.aclose()
+    await eventually(lambda: not supervisor.is_running())
 
 
 async def test_a_stopped_kernel_can_be_killed(kernel: NativeKernel) -> None:

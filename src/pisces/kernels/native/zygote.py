@@ -275,12 +275,21 @@ class Zygote:
             pass  # It ended in this moment, which is what we want.
 
     async def _reap(self, process: subprocess.Popen[bytes]) -> None:
-        """Collect the exit status; the socket closes a moment before the process ends."""
+        """Collect the exit status; the socket closes a moment before the process ends.
+
+        A debugger can hold a dead process, and a stuck disk a killed one. Then the caller continues after `_END_CAP`.
+        """
         try:
             await anyio.to_thread.run_sync(process.wait, _END_CAP)
         except subprocess.TimeoutExpired:
             process.kill()
-            process.wait()
+            _log.warning("supervisor %d was killed and cannot be reaped yet", process.pid)
+            self._reap_later(process)
+
+    def _reap_later(self, process: subprocess.Popen[bytes]) -> None:
+        """Look from time to time whether it can be reaped; no call waits for that."""
+        if process.poll() is None:
+            self._loop.call_later(_LOOK_SECONDS, self._reap_later, process)
 
     def open_checkpoint(self) -> Sleeper:
         """A sleeper for a copy of a kernel. Raises as `open_sleeper` does."""
