@@ -51,6 +51,31 @@ async def test_an_object_may_raise_anything_when_it_is_looked_at(fresh: Kernel, 
     assert await value(fresh, "1 + 1") == "2"
 
 
+async def test_a_name_may_raise_anything_when_it_is_looked_up(fresh: Kernel) -> None:
+    await ok(fresh, "kept = 42", inspect=True)
+    odd = "class Odd(str):\n    calls = 0\n    def __hash__(self):\n        Odd.calls += 1\n"
+    odd += "        if Odd.calls > 1: raise SystemExit\n        return 7\n"
+    await ok(fresh, f"{odd}globals()[Odd('odd')] = 3", inspect=True)
+    ran = await ok(fresh, "new = 1", inspect=True)
+    assert ran.done.variables is not None
+    assert {one.name for one in ran.done.variables.added} == {"new"}
+    assert await value(fresh, "kept") == "42"
+
+
+async def test_a_value_may_take_for_ever_to_tell_its_size(fresh: Kernel) -> None:
+    """The cell is over by then: nobody could interrupt it, and its kernel would be killed with its timeout."""
+    code = (
+        "class Odd:\n    @property\n    def shape(self):\n        while True: pass\nodd, others = Odd(), [Odd(), Odd()]"
+    )
+    await ok(fresh, code, inspect=True)
+    for number in range(3):
+        ran = await ok(fresh, f"another{number} = Odd()", inspect=True)
+        assert ran.done.variables is not None
+        assert [(one.name, one.size) for one in ran.done.variables.added] == [(f"another{number}", "")]
+    assert isinstance(fresh, Inspecting)
+    assert "odd" in {one.name for one in await fresh.variables(soon())}
+
+
 @pytest.mark.parametrize("raises", ["SystemExit", "KeyboardInterrupt", "GeneratorExit", "ValueError"])
 async def test_an_exception_may_raise_anything_when_it_is_put_into_words(fresh: Kernel, raises: str) -> None:
     code = f"class Odd(Exception):\n    def __str__(self): raise {raises}\n    __repr__ = __str__\nraise Odd"

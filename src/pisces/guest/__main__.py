@@ -9,15 +9,37 @@ Python has put this folder at the front of `sys.path`; that entry goes at once, 
 `streams` here win over a module of the user's. The package is loaded by its path instead.
 """
 
+import builtins
 import importlib.util
 import os
 import sys
+from importlib.machinery import FileFinder, SourceFileLoader
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import ModuleType
+
+_WORK_FOR_THE_CELL = ("builtin_shell", "commands", "magic")
+"""The beginnings of the names of modules that see what the cell sees, as the helpers of the prelude do."""
+
+
+_builtins = dict(vars(builtins))
+
+
+class _OwnBuiltins(SourceFileLoader):
+    """Our modules have the builtins as they are now: code of the user's may replace them, and leave them replaced."""
+
+    def exec_module(self, module: "ModuleType") -> None:
+        if not module.__name__.rpartition(".")[2].startswith(_WORK_FOR_THE_CELL):
+            module.__dict__["__builtins__"] = _builtins
+        super().exec_module(module)
 
 
 def _load_package() -> None:
     here = os.path.dirname(os.path.abspath(__file__))
     if sys.path and os.path.abspath(sys.path[0]) == here:
         del sys.path[0]
+    sys.path_importer_cache[here] = FileFinder(here, (_OwnBuiltins, [".py"]))
     spec = importlib.util.spec_from_file_location(
         "_pisces_guest", os.path.join(here, "__init__.py"), submodule_search_locations=[here]
     )

@@ -6,6 +6,7 @@ are found by name in the kernel that loads, which runs the same version of Pytho
 
 from __future__ import annotations
 
+import builtins
 import dataclasses
 import enum
 import functools
@@ -183,7 +184,7 @@ _SPECIAL: dict[type, Callable[[Any], Reduced | None]] = {
 
 def make_function(code: bytes, scope: dict[str, Any], name: str, defaults: Any, closure: Any) -> types.FunctionType:
     """A function that is still to be completed; what its scope is depends on whose it was."""
-    scope.setdefault("__builtins__", __builtins__)
+    scope.setdefault("__builtins__", vars(builtins))  # Ours are not those that code of the user's sees.
     return types.FunctionType(marshal.loads(code), scope, name, defaults, closure)
 
 

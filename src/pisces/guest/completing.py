@@ -9,26 +9,20 @@ from __future__ import annotations
 import sys
 from contextlib import contextmanager
 
-from .stdlib import signal, threading, time
+from .stdlib import threading
+from .time_limit import limited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from types import FrameType
     from typing import Any
 
     from .flusher import InterruptGuard
     from .shell_contract import Shell
 
 _SECONDS = 0.8
-_AGAIN = 0.05
-"""Code that catches the end of its time is told again."""
 _MOST = 200
 _LONGEST = 200
-
-
-class _TimeIsUp(BaseException):
-    """Not an `Exception`: code of the user's catches those."""
 
 
 def completion(shell: Shell, code: str, cursor: int, guard: InterruptGuard) -> dict[str, Any]:
@@ -37,41 +31,12 @@ def completion(shell: Shell, code: str, cursor: int, guard: InterruptGuard) -> d
     start = end = cursor
     with _muted():
         try:
-            with _limited(guard):
+            with limited(_SECONDS, guard):
                 matches, start, end = shell.complete(code, cursor)
                 matches = [text for text in matches if len(text) <= _LONGEST + end - start]
         except BaseException:  # Of the user's, SystemExit too: what cannot be told is not told.
             matches = []
     return {"matches": matches[:_MOST], "start": start, "end": end}
-
-
-@contextmanager
-def _limited(guard: InterruptGuard) -> Iterator[None]:
-    """Raise in the block when its time is up. A timer that the user has set goes on afterwards."""
-    theirs = signal.getsignal(signal.SIGALRM)
-    if theirs is None:  # It is not Python's, and could not be put back.
-        yield
-        return
-    over = False
-
-    def on_alarm(signum: int, frame: FrameType | None) -> None:
-        if not over and not guard.holds(frame):
-            raise _TimeIsUp
-
-    began = time.monotonic()
-    left, interval = signal.setitimer(
-        signal.ITIMER_REAL, 0
-    )  # Theirs first: no alarm of theirs may come to our handler.
-    try:
-        signal.signal(signal.SIGALRM, on_alarm)
-        signal.setitimer(signal.ITIMER_REAL, _SECONDS, _AGAIN)
-        yield
-    finally:
-        over = True
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, theirs)
-        if left:
-            signal.setitimer(signal.ITIMER_REAL, max(0.001, left - (time.monotonic() - began)), interval)
 
 
 class _Mute:

@@ -149,7 +149,14 @@ def _other_threads() -> list[str]:
         return []
     main = threading.main_thread()
     others = (thread for thread in threading.enumerate() if thread is not main and thread.is_alive())
-    return [thread_text(thread.name) for thread in others if not _is_expendable(thread)]
+    return [thread_text(_name_of(thread)) for thread in others if not _is_expendable(thread)]
+
+
+def _name_of(thread: threading.Thread) -> str:
+    try:
+        return str(thread.name)
+    except BaseException:  # A class of the user's may have a `name` of its own.
+        return "without a name"
 
 
 def _is_expendable(thread: threading.Thread) -> bool:
@@ -157,7 +164,7 @@ def _is_expendable(thread: threading.Thread) -> bool:
 
     asyncio's threads that wait for a child process need no mention either: the process itself is reported as lost.
     """
-    name = thread.name
+    name = _name_of(thread)
     if name in _OWN_THREADS or name.startswith(_ASYNCIO_THREADS) or ipython_scripts.runs_scripts(thread):
         return True
     return type(thread).__module__.partition(".")[0] == "tqdm"

@@ -86,7 +86,7 @@ class KernelLoop:
         self._shell, self._shell_note = _make_shell(ShellChannel(self._frames, self._interrupts))
         given = self._shell.given
         prelude.give(given, self._publish, lambda: str(self._frames.cell or ""))
-        self._watch = NamespaceWatch(self._shell.namespace, given)
+        self._watch = NamespaceWatch(self._shell.namespace, given, self._streams.order.guard)
         modules.expect(self._shell.namespace, given, self._watch.reset, self._frames.silent)
 
     def _publish(self, bundle: dict[str, Any]) -> None:
@@ -157,10 +157,12 @@ class KernelLoop:
                     letting_go = forking.LettingGo() if files.has_channels else None
                     between = forking.fork_aside()
                     self._own_children.pids += [between] if between else []
-            except Exception as error:  # The system refused; or a hook of the user's did, for some run at a fork.
+            except BaseException as error:  # The system refused; or code of the user's that runs at a fork did.
                 if os.getpid() != self._pid:
                     os._exit(1)  # A copy that is not whole must not take itself for the kernel.
-                problem = f"the system refused: {error}"
+                raised = outcome_of(error)
+                what = "the system refused" if isinstance(error, OSError) else f"code at the fork raised {raised.ename}"
+                problem = f"{what}: {raised.evalue}".removesuffix(": ")
             else:
                 if between == 0:
                     self._let_go(files, host, letting_go)
@@ -268,7 +270,10 @@ class KernelLoop:
     def _execute(self, request: dict[str, Any]) -> None:
         if self._streams.order.children:
             self._own_children.wait()
-        asyncio.set_event_loop(self._loop)  # The cell before may have set another one.
+        try:
+            asyncio.set_event_loop(self._loop)  # The cell before may have set another one.
+        except Exception:
+            pass  # Or a policy that takes none: cells are run all the same, and can set a better one.
         cell_loop.begin(self._loop)
         self._frames.cell = request["id"]
         self._streams.begin_cell()

@@ -146,6 +146,29 @@ names = "set_event_loop get_event_loop new_event_loop get_running_loop all_tasks
 for name in names.split():
     setattr(asyncio, name, refuse)
 """,
+    "the policy of event loops": """
+import asyncio
+class Policy(asyncio.AbstractEventLoopPolicy): pass
+asyncio.set_event_loop_policy(Policy())
+""",
+    "builtins": """
+import builtins
+def refuse(*args, **options): raise AssertionError('not in this test')
+for name in "sorted sum zip".split():
+    setattr(builtins, name, refuse)
+""",
+    "the name of a thread": """
+import threading
+class Worker(threading.Thread):
+    named = threading.Event()
+    @property
+    def name(self):
+        if Worker.named.is_set(): raise SystemExit
+        return "worker"
+worker = Worker(target=threading.Event().wait, daemon=True)
+worker.start()
+Worker.named.set()
+""",
     "small modules": """
 import platform, selectors, stat
 def refuse(*args, **options): raise AssertionError('not in this test')

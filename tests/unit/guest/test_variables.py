@@ -123,6 +123,18 @@ def test_at_most_a_thousand_names_are_listed_and_the_rest_counted(
     assert report["more"] == 5
 
 
+def test_names_that_were_there_before_are_listed_ahead_of_new_ones(
+    namespace: dict[str, Any], watch: NamespaceWatch
+) -> None:
+    namespace |= {"changed": 1, "removed": 1}
+    watch.changes()
+    del namespace["removed"]
+    namespace |= {"changed": 2, **{f"name{i:04}": i for i in range(1000)}}
+    report = watch.changes()
+    assert ([each["name"] for each in report["changed"]], report["removed"]) == (["changed"], ["removed"])
+    assert (len(report["added"]), report["more"]) == (998, 2)
+
+
 keys = st.sampled_from(["a", "b", "c", "d", "_e", "prelude"])
 actions = st.lists(st.tuples(keys, st.none() | st.integers(0, 3)), max_size=12)
 

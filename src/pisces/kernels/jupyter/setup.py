@@ -9,6 +9,7 @@ _PACKAGE: Final = "_pisces_guest"
 _MODULES: Final = (
     "stdlib",
     "stdin",
+    "time_limit",
     "variables",
     "given_names",
     "cell_loop",
