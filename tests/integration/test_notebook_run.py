@@ -9,6 +9,7 @@ import pytest
 
 from pisces.model.results import ImageBlock
 from pisces.runtime import Runtime
+from tests.fakes.drive import eventually
 from tests.fakes.notebooks import (
     ask,
     cells_in,
@@ -22,7 +23,7 @@ from tests.fakes.notebooks import (
     text_in,
     written,
 )
-from tests.fakes.runtimes import call, kernel_of, runtime_on
+from tests.fakes.runtimes import begin, call, kernel_of, pool_of, runtime_on
 
 INTERPRETERS = pytest.mark.parametrize("interpreter", ["plain_python", "ipython_python"])
 
@@ -125,6 +126,22 @@ async def test_of_many_variables_that_a_run_overwrites_the_first_are_named_and_t
     assert len(run_details(result).overwritten) == 30
 
 
+async def test_a_variable_is_named_also_where_the_cell_makes_a_thousand_others(
+    plain_python: str, tmp_path: Path
+) -> None:
+    """As `from library import *` does. Of more changes than a kernel reports, the reply says that there may be more."""
+    names = "globals().update(dict.fromkeys([f'n{number:04}' for number in range(1200)], "
+    file = written(tmp_path / "a.ipynb", code(f"{names}1))\nmodel = None"))
+    again = written(tmp_path / "b.ipynb", code(f"{names}2))"))
+    async with runtime_on(plain_python, tmp_path) as runtime:
+        await call(runtime, "model = 'fitted'")
+        first = await ask(runtime, "run_all", file)
+        second = await ask(runtime, "run_all", again)
+    assert "had before: model.\n" in first.text
+    assert "had before: n0000, n0001, " in second.text
+    assert " and 980 more. There may be more.\n" in second.text
+
+
 async def test_what_a_crash_has_restored_is_not_named(plain_python: str, tmp_path: Path) -> None:
     file = written(tmp_path / "a.ipynb", code("mine = 2"), code("import os; os.kill(os.getpid(), 9)"))
     async with runtime_on(plain_python, tmp_path) as runtime:
@@ -201,6 +218,23 @@ async def test_restarts_that_come_at_once_each_begin_with_nothing(plain_python: 
         for file in files:
             group.start_soon(partial(ask, runtime, "run_all", file, restart=True))
     assert [outputs_in(file, 0)[0]["data"]["text/plain"] for file in files] == [["False"]] * 3
+
+
+async def test_a_restart_leaves_a_clean_session_to_a_call_that_waits_for_it(plain_python: str, tmp_path: Path) -> None:
+    go = tmp_path / "go"
+    slow = written(tmp_path / "slow.ipynb", code(f"import os\nwhile not os.path.exists({str(go)!r}): pass"))
+    quick = written(tmp_path / "quick.ipynb", code("1"))
+    async with runtime_on(plain_python, tmp_path) as runtime, anyio.create_task_group() as group:
+        group.start_soon(partial(ask, runtime, "run_all", slow, restart=True))
+        await eventually(lambda: [session.key.id for session in pool_of(runtime).sessions] == ["default-clean"])
+        (session,) = pool_of(runtime).sessions
+        waiting = begin(group, runtime, "model = 'fitted'", session="default-clean")
+        await eventually(lambda: session._turns.statistics().tasks_waiting == 1)
+        result = await ask(runtime, "run_all", quick, restart=True)
+        go.touch()
+        assert not (await waiting.finish()).is_error
+        assert (await call(runtime, "model", session="default-clean")).text == "'fitted'"
+    assert run_details(result).session == "default-clean-2"
 
 
 async def test_a_restart_says_nothing_of_a_session_that_there_is_not(plain_python: str, tmp_path: Path) -> None:

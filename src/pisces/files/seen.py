@@ -62,7 +62,8 @@ class SeenFiles:
                 known.lines = before.lines if before.version == version else {}
                 known.cells = before.cells
             now = joined([*known.lines.get(of_view, ()), *lines])
-            known.lines[of_view] = now = ALL if now == (LineRange(1, total),) else now
+            whole = total == 0 or now == (LineRange(1, total),)
+            known.lines[of_view] = now = ALL if whole else now
             known.cells.update(cells)
             self._remember(reader, path, known)
             return now
@@ -126,7 +127,7 @@ class SeenFiles:
 
     def notice_in(self, reader: str, text: str) -> str | None:
         """The first line of a text that is a notice which this reader got, None for most texts."""
-        lines = (line.rstrip("\r") for line in text.split("\n") if line.startswith("["))
+        lines = (line.rstrip("\r") for line in text.split("\n") if line.startswith(("[", "(")))
         with self._lock:
             return next((line for line in lines if (reader, line) in self._notices), None)
 

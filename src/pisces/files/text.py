@@ -73,7 +73,8 @@ def numbered_lines(data: bytes, encoding: Encoding, selection: Selection, limits
 def _part(blocks: Iterable[bytes], name: str, selection: Selection, limits: Limits, encoding: Encoding) -> TextPart:
     made = _window(blocks, name, selection, limits, numbered=not selection.raw)
     if not made.total_bytes:
-        return TextPart("" if selection.raw else EMPTY, made, encoding)
+        shown = "" if selection.raw else EMPTY
+        return TextPart(shown, made, encoding, notice=shown)
     facts = () if selection.raw else _facts(made, encoding)
     gap, notice = _notice(made, name, selection, limits, numbered=not selection.raw, facts=facts)
     return TextPart(made.text + gap + notice, made, encoding, notice)

@@ -74,18 +74,22 @@ def view_and_cells(data: bytes, path: str) -> tuple[str, list[ShownCell]]:
 
 
 def keys_of(cells: Sequence[Cell]) -> list[int]:
-    """The key of each cell. Outputs make no difference: runs change them all the time."""
-    found: Counter[int] = Counter()
+    """The key of each cell. Outputs make no difference: runs change them all the time.
+
+    The key of one of several equal cells, which have no ids then, also changes with their number: after one of them was
+    removed, nothing tells which of them another one is.
+    """
+    alike = [hash(bytes(cell.raw)) if cell.flaw else key_of(cell.id, cell.cell_type, cell.source) for cell in cells]
+    number, found = Counter(alike), Counter[int]()
     keys = []
-    for cell in cells:
-        what = hash(bytes(cell.raw)) if cell.flaw else key_of(cell.id, cell.cell_type, cell.source)
+    for what in alike:
         found[what] += 1
-        keys.append(what if found[what] == 1 else hash((what, found[what])))
+        keys.append(what if number[what] == 1 else hash((what, found[what], number[what])))
     return keys
 
 
 def key_of(cell_id: str | None, cell_type: str, source: str) -> int:
-    """The key of the first cell that is like this."""
+    """The key of a cell that no other one is like."""
     return hash((cell_id, cell_type, source))
 
 

@@ -32,6 +32,12 @@ class Doings:
         return sorted({name for entry in self._finished for name in entry[3]})
 
     @property
+    def may_have_overwritten_more(self) -> bool:
+        """Whether a cell changed so many names that not all of them are known. Kernels report new names last."""
+        changes = (entry[2] for entry in self._finished)
+        return any(change is not None and change.more and not change.added for change in changes)
+
+    @property
     def variables(self) -> VariableChanges | None:
         """What they did to the names, put together, as much as a result lists; None if nobody asked."""
         changes: VariableChanges | None = None

@@ -98,6 +98,7 @@ class SessionPool:
         session.take_news(owner)
         own = self._new(session.key, terms)
         own.owners[owner] = True
+        own.is_separate = True
         self._own[session.key, owner] = own
         return own
 
@@ -239,7 +240,7 @@ class SessionPool:
                 )
                 continue
             if len(idle) == len(peers):
-                names = ", ".join(repr(peer.key.id) for peer in idle)
+                names = ", ".join(sorted(repr(peer.key.id) for peer in idle))
                 raise SessionError(
                     f"No room for a kernel to run from scratch: at most {most} may be up, those of {names}",
                     hint="Close a session that is not needed. `python.maxSessions` sets how many may be up.",
@@ -254,19 +255,34 @@ class SessionPool:
         self._with_kernel.add(session)
 
     async def close_idle(self, session: Session) -> None:
-        """Close what can be done without, because descriptors have run out.
+        """Close what holds no state, because descriptors have run out.
 
-        These are connections that nothing goes over, processes that no kernel comes from, and idle sessions that no
-        connected owner holds: those of others keep their state.
+        These are connections that nothing goes over, and processes that no kernel comes from.
         """
-        for other in self.sessions:
-            if other is not session and other.kernel is not None and _is_unused(other):
-                await self._evict(
-                    other, "The session was ended to make room: this process has no file descriptor left for another"
-                )
         for backend in {id(other.terms.backend): other.terms.backend for other in (session, *self.sessions)}.values():
             if isinstance(backend, Relieving):
                 await backend.close_idle()
+
+    async def end_unused(self, session: Session) -> bool:
+        """End the least recently used session that no connected owner holds, because descriptors have run out.
+
+        The next result of `session`, for which it is ended, names it. False when there is none.
+        """
+        unused = [
+            other for other in self.sessions if other is not session and other.kernel is not None and _is_unused(other)
+        ]
+        if not unused:
+            return False
+        victim = min(unused, key=lambda other: other.last_used)
+        await self._evict(
+            victim, "The session was ended to make room: this process has no file descriptor left for another"
+        )
+        session.source.notes.append(
+            f"Session {victim.key.id!r} was ended to make room for this one: no more files could be opened "
+            "(`ulimit -n`)."
+        )
+        await self.close_idle(session)  # The process that its kernel came from may have no other.
+        return True
 
     def release_slot(self, session: Session) -> None:
         """The session's kernel is gone: whoever waits for a slot looks again."""

@@ -51,6 +51,8 @@ class RunReport(msgspec.Struct, kw_only=True):
     variables: VariableChanges | None = None
     overwritten: list[str] = msgspec.field(default_factory=list)
     """The variables of the session that cells of a notebook changed or deleted, and that did not come from it."""
+    may_have_overwritten_more: bool = False
+    """Whether there may be more of them."""
     dropped: Dropped | None = None
     """What the reset that the call began with took out of the session."""
     notices: list[str] = msgspec.field(default_factory=list)

@@ -76,6 +76,7 @@ class CallRun:
                 await self._run_cells()
                 self.report.variables = self._doings.variables
                 self.report.overwritten = self._doings.overwritten
+                self.report.may_have_overwritten_more = self._doings.may_have_overwritten_more
             self._report_dropped()
             self.report.notes += [*self._session.source.take_notes(), *self._session.journal.take_trouble()]
             if self._options.unread is not None and self._options.unread():
@@ -137,9 +138,6 @@ class CallRun:
         self.report.notes.append(f"{what}: {why}.")
 
     async def _run_cells(self) -> None:
-        if not self._from_scratch:
-            # A cell may change values in place, which nobody sees: no run from scratch may drop this session now.
-            self._session.runs_clean_for = None
         for record in self.report.records:
             if self._stop.due:
                 self._stopped_before(record)

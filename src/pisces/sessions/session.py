@@ -5,7 +5,9 @@ session stands), `recovery` and `going_back`, which take it somewhere else.
 """
 
 import logging
-from typing import Protocol
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import Protocol, TypeVar
 
 import anyio
 import msgspec
@@ -47,6 +49,7 @@ _KEEP_CAP = 5.0
 _MAX_DEATHS = 2
 
 _log = logging.getLogger(__name__)
+_T = TypeVar("_T")
 
 
 class KernelSlots(Protocol):
@@ -54,6 +57,7 @@ class KernelSlots(Protocol):
 
     async def acquire_slot(self, session: "Session", deadline: Deadline) -> None: ...
     async def close_idle(self, session: "Session") -> None: ...
+    async def end_unused(self, session: "Session") -> bool: ...
     def release_slot(self, session: "Session") -> None: ...
     def session_idle(self) -> None: ...
 
@@ -80,6 +84,8 @@ class Session(Turns, OwnerNews):
         self.origin: Origin | None = None
         self.is_new = False
         """Whether a call made it under a name that no session had, and no result has said so yet."""
+        self.is_separate = False
+        """Whether a reset made it for one owner of a session that others share, and no result has said so yet."""
         self.journal = journals.new(
             key.id,
             cwd=key.cwd,
@@ -91,7 +97,7 @@ class Session(Turns, OwnerNews):
         self.dropped: Dropped | None = None
         """What the last reset took out of it; None if there was nothing to lose."""
         self.runs_clean_for: SessionKey | None = None
-        """The session beside which this one runs notebooks from scratch; None once anything else was done in it."""
+        """The session beside which this one runs notebooks from scratch; None once any other call wants it."""
         self.terms = terms
         """How kernels of this session are had."""
         self.source = KernelSource(key, terms, records)
@@ -141,20 +147,30 @@ class Session(Turns, OwnerNews):
         return kernel
 
     async def _new_kernel(self, deadline: Deadline) -> Kernel:
-        """Have one from the source; once more, when descriptors have run out and what was idle could be closed."""
-        try:
-            return await self.source.get(self.launch_spec(), deadline)
-        except (KernelError, OSError) as error:
-            if without_descriptor(error) is None:
-                raise
-            _log.warning("no descriptor is left for a kernel: %s", error)
-        await self._slots.close_idle(self)
-        try:
-            return await self.source.get(self.launch_spec(), deadline)
-        except OSError as error:
-            if without_descriptor(error) is None:
-                raise
-            raise KernelStartError(f"Cannot start a kernel: {error.strerror or error}") from error
+        """Have one from the source."""
+        return await self._with_descriptors(lambda: self.source.get(self.launch_spec(), deadline))
+
+    async def _with_descriptors(self, work: Callable[[], Awaitable[_T]]) -> _T:
+        """Do the work. When descriptors run out, close what holds no state and try again.
+
+        Where that does not help, end unused sessions, one before each further try. Raises `KernelStartError`, or the
+        `KernelError` of the work, when none is left to end.
+        """
+        closed = False
+        while True:
+            try:
+                return await work()
+            except (KernelError, OSError) as error:
+                if without_descriptor(error) is None:
+                    raise
+                _log.warning("no descriptor is left for a kernel: %s", error)
+                if not closed:
+                    closed = True
+                    await self._slots.close_idle(self)
+                elif not await self._slots.end_unused(self):
+                    if isinstance(error, KernelError):
+                        raise
+                    raise KernelStartError(f"Cannot start a kernel: {error.strerror or error}") from error
 
     def launch_spec(self) -> LaunchSpec:
         """What a kernel of this session starts with now, and where."""
@@ -258,12 +274,7 @@ class Session(Turns, OwnerNews):
         left to wake a checkpoint: the kernel stays dead, and the next call tries again.
         """
         assert self.kernel is not None
-        try:
-            news = await bring_back(self.kernel, self.state, why)
-        except KernelStartError as error:
-            _log.warning("no descriptor is left to bring a kernel back: %s", error)
-            await self._slots.close_idle(self)
-            news = await bring_back(self.kernel, self.state, why)
+        news = await self._with_descriptors(partial(bring_back, self.kernel, self.state, why))
         if news is not None:
             self.came_back()
             self._tell(news)
@@ -372,6 +383,7 @@ class Session(Turns, OwnerNews):
 
         Every owner but the one who wanted it hears of it. Raises `CheckpointError` when there is none.
         """
+        self.runs_clean_for = None
         async with self.turn(deadline):
             checkpoints = self.state.checkpoints
             newest = next(iter([*reversed(checkpoints.named), *checkpoints.backwards()]), None)
@@ -379,7 +391,6 @@ class Session(Turns, OwnerNews):
             if kept is None:
                 raise CheckpointError(f"Session {self.key.id!r} has no checkpoint to go back to")
             went = await go_back(self, kept, deadline, owner=owner)
-            self.runs_clean_for = None
             self.journal.went_back("restore", went.position, went.name)
             return went
 
@@ -389,11 +400,11 @@ class Session(Turns, OwnerNews):
         Every owner but the one who wanted it hears of it. Raises `CheckpointError` when there is none, and says what
         can be gone to instead.
         """
+        self.runs_clean_for = None
         async with self.turn(deadline):
             target = undo_target(self.state, steps)
             over_reset = target is not None and target is self.state.checkpoints.before_reset
             went = await go_back(self, target, deadline, owner=owner, over_reset=over_reset)
-            self.runs_clean_for = None
             self.journal.went_back("undo", went.position, went.name, over_reset=went.reset)
             return went
 

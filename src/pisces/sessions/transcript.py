@@ -43,13 +43,14 @@ class Transcript:
         self.stdin_requested = False
         self.error: CellError | None = None
         """What the newest cell raised."""
+        self.session = session
+        """The session whose outputs these are."""
         self._status_bytes = 0
         self._left_out: Counter[str] = Counter()
         self._artifacts = artifacts
-        self._session = session
         self._tool = tool
         self._limits = limits
-        self.sink = OutputSink(limits=limits, spill=lambda: artifacts.new(session, tool))
+        self.sink = OutputSink(limits=limits, spill=lambda: artifacts.new(self.session, tool))
         self._cell: _CellOutput | None = None
         self._pieces: list[OutputPiece] | None = None
 
@@ -132,7 +133,7 @@ class Transcript:
 
     def keep_svg(self, svg: str) -> str:
         """Keep a drawing as an artifact, and say under which id."""
-        return self._artifacts.add_bytes(self._session, self._tool, svg.encode("utf-8"), extension="svg")
+        return self._artifacts.add_bytes(self.session, self._tool, svg.encode("utf-8"), extension="svg")
 
     def artifact_path(self, artifact_id: str | None) -> str | None:
         """Where an artifact of this call is."""

@@ -20,7 +20,7 @@ from pisces.tools.base import CallContext, Services, error_result, tools_without
 from pisces.tools.bridge_calls import CellTools, refuse_to_wait_for_itself
 from pisces.tools.job_text import busy_notice, finished_notice
 from pisces.tools.seat import Seat
-from pisces.tools.session_lookup import new_session_notice, shared_notice
+from pisces.tools.session_lookup import new_session_notice, separate_notice, shared_notice
 
 _ONE_OFF = count(1)
 """Numbers the sessions of per-call mode, for all runtimes: several sets of tools may share one pool."""
@@ -66,13 +66,26 @@ class CellCall:
         self.services = services
         self.context = context
         self.records = records
-        self.session_name = one_off or session or context.default_session
         self.stop = StopSignal(deadline)
         self.one_off = one_off is not None
         limits = SinkLimits.of(services.settings.output)
-        self.transcript = Transcript(session=self.session_name, tool=tool, artifacts=services.artifacts, limits=limits)
+        name = one_off or session or context.default_session
+        self.transcript = Transcript(session=name, tool=tool, artifacts=services.artifacts, limits=limits)
         self._progress = Progress(context.on_update, self.transcript, stop=self.stop, on_output=context.on_output)
         self._progress.follow(records)
+
+    @property
+    def session_name(self) -> str:
+        """The session of the call."""
+        return self.transcript.session
+
+    def clean_session(self, seat: Seat) -> Session:
+        """A session beside that of the call, to run a notebook from scratch. Raises as `session` does."""
+        pool, beside = self.services.pool, self.session_name
+        self.transcript.session = pool.clean_name(beside)
+        session = self.session(seat, reset=True)
+        session.runs_clean_for = seat.key(beside, self.services.cwd)
+        return session
 
     def session(self, seat: Seat, *, reset: bool) -> Session:
         """The session of the call that has such a kernel. Raises `KernelError` when that cannot be had.
@@ -86,6 +99,9 @@ class CellCall:
         session = pool.session(key, owner, terms)
         if reset:
             session = pool.separate(session, owner, terms)
+        # Its cells may change values in place, which nobody sees. From now on, as they may wait for their turn, no run
+        # from scratch may drop the session.
+        session.runs_clean_for = None
         session.used_by(self.context.caller)
         return session
 
@@ -138,11 +154,14 @@ class CellCall:
         )
 
     def about_session(self, session: Session) -> list[str]:
-        """Notices about the session itself, each given once: it is new, or another agent uses it too."""
+        """Notices about the session itself, each given once: it is new or separate, or another agent uses it too."""
         context = self.context
         if self.one_off or (context.unread is not None and context.unread()):
             return []
         notices = [shared_notice(session)] if session.take_sharing(context.caller) else []
+        if session.is_separate:
+            session.is_separate = False
+            notices.append(separate_notice(session))
         is_new, session.is_new = session.is_new, False
         # The reply to a notebook run from scratch names its session anyway, and nobody has typed that name.
         if is_new and context.announce_new and not session.source.looked and not session.runs_clean_for:

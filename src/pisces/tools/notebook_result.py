@@ -49,7 +49,7 @@ class RunWords:
     def closing(self, report: RunReport) -> list[str]:
         """What failed, what was not run, and where the outputs are."""
         state = [*self._failed(report), *self._lost_cells(report), *self._not_run(), *self._skipped()]
-        return [*state, *self._overwrote(), *self._where(), *self._folder(), *self._clean_run(report)]
+        return [*state, *self._overwrote(report), *self._where(), *self._folder(), *self._clean_run(report)]
 
     def nothing_to_run(self) -> list[str]:
         """What to say where no cell was there to be run."""
@@ -119,11 +119,12 @@ class RunWords:
     def _folder(self) -> list[str]:
         return [f"The session works in {self.moved} from now on."] if self.moved else []
 
-    def _overwrote(self) -> list[str]:
+    def _overwrote(self, report: RunReport) -> list[str]:
         if not self.overwritten:
             return []
         names = _listed(self.overwritten)
-        return [f"Changed or deleted variables that session {self.session!r} had before: {names}."]
+        more = " There may be more." if report.may_have_overwritten_more else ""
+        return [f"Changed or deleted variables that session {self.session!r} had before: {names}.{more}"]
 
     def _clean_run(self, report: RunReport) -> list[str]:
         if not self.left_alone or all(record.status == "pending" for record in report.records):

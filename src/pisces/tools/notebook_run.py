@@ -65,7 +65,7 @@ class NotebookRun:
             attendance.context,
             plan.records,
             tool="notebook",
-            session=self._services.pool.clean_name(asked_for) if self._restart else asked_for,
+            session=asked_for,
             one_off=one_off_name(self._services),
             deadline=deadline,
         )
@@ -106,12 +106,11 @@ class NotebookRun:
         self, call: CellCall, seat: Seat, words: RunWords, deadline: Deadline, cwd: str | None
     ) -> "_NotebookInSession":
         plan = words.plan
-        session = call.session(seat, reset=self._restart)
+        session = call.clean_session(seat) if self._restart else call.session(seat, reset=False)
         words.session = session.key.id
         if self._restart:
             sessions = self._services.pool.sessions
             words.has_left_alone = any(other.key.id == words.left_alone and not other.closed for other in sessions)
-            session.runs_clean_for = seat.key(words.left_alone, self._services.cwd)
         elif cwd is not None and cwd != session.folder and self._stays:
             words.moved = cwd
         recorder = Recorder(lambda: call.transcript.sink.artifact_id)

@@ -26,8 +26,10 @@ async def test_two_owners_share_a_session_until_one_resets_it(tmp_path: Path) ->
         await call(runtime, "x", owner="helper")
         assert len(backend.kernels) == 1
         reset = await call(runtime, "x", owner="helper", reset=True)
-        await call(runtime, "x", owner="helper")
+        later = await call(runtime, "x", owner="helper")
         parent = await call(runtime, "x", owner="parent")
+    told = "Others use session 'default' too, and keep it as it was. The reset gave you a separate session of that name"
+    assert [told in each.text for each in (reset, later, parent)] == [True, False, False]
     assert [len(kernel.requests) for kernel in backend.kernels] == [3, 2]
     assert (kernel_of(reset).generation, kernel_of(reset).state) == (1, "kept")
     assert (kernel_of(parent).generation, kernel_of(parent).state) == (1, "kept")

@@ -53,6 +53,43 @@ async def ask(
         return await runtime.tool(tool, {"path": path, **params}, context=context)
 
 
+@pytest.fixture(params=[b"", b"\xef\xbb\xbf", b"\xff\xfe"], ids=["nothing", "a mark", "a wide mark"])
+def empty(request: pytest.FixtureRequest, file: Path) -> Path:
+    file.write_bytes(request.param)
+    return file
+
+
+@pytest.mark.usefixtures("empty")
+async def test_an_empty_file_can_be_read_and_written_but_not_with_what_stands_for_it(runtime: Runtime) -> None:
+    shown = await ask(runtime, "read", "a.txt")
+    assert (shown.is_error, shown.text) == (False, "(empty file)")
+    assert not (await ask(runtime, "read", "a.txt:raw")).is_error
+    refused = await ask(runtime, "write", "a.txt", content="(empty file)\n")
+    assert "The text has the line '(empty file)', which is a notice of `read`" in refused.text
+    assert not (await ask(runtime, "write", "a.txt", content="some\n")).is_error
+
+
+async def test_a_notebook_without_cells_can_be_read_and_written(runtime: Runtime, tmp_path: Path) -> None:
+    file = written(tmp_path / "n.ipynb")
+    assert not (await ask(runtime, "read", "n.ipynb")).is_error
+    assert not (await ask(runtime, "write", "n.ipynb", content="# %% [code]\nx\n")).is_error
+    assert sources_in(file) == ["x"]
+
+
+async def test_of_equal_cells_without_ids_one_that_was_seen_does_not_stand_for_another(
+    runtime: Runtime, tmp_path: Path
+) -> None:
+    file = written(tmp_path / "n.ipynb", code("a"), code("b"), code("a"), minor=4)
+    await ask(runtime, "read", "n.ipynb:1-4")
+    seen = "# %% [code] cell:0\n{}\n# %% [code] cell:1\nb\n"
+    assert (await ask(runtime, "write", "n.ipynb", content=seen.format("a"))).is_error
+    edited = await ask(runtime, "edit", "n.ipynb", old_text="cell:0\na\n", new_text="cell:0\nc\n")
+    assert not edited.is_error
+    refused = await ask(runtime, "write", "n.ipynb", content=seen.format("c"))
+    assert "n.ipynb has cells that you have not seen" in refused.text
+    assert sources_in(file) == ["c", "b", "a"]
+
+
 async def test_a_view_of_some_cells_written_back_removes_no_others(runtime: Runtime, notebook: Path) -> None:
     before = content(notebook)
     shown = (await ask(runtime, "read", "n.ipynb")).text
