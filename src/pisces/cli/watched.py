@@ -62,6 +62,8 @@ def how_it_ended(result: ToolResult, cell: int | None) -> Ended | None:
     if record.status == "complete":
         return Ended("complete", record.duration_ms)
     word = _WORDS.get(details.outcome, details.outcome)
-    if word == "failed" and record.exit_code not in (None, 0, 1):
+    if word == "failed" and record.exit_code == 0:
+        word = "exited with code 0"
+    elif word == "failed" and record.exit_code not in (None, 1):
         word = f"failed, exit code {record.exit_code}"
     return Ended("error", record.duration_ms, word or "failed")

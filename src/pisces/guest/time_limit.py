@@ -43,7 +43,10 @@ def limited(seconds: float, guard: InterruptGuard | None = None) -> Iterator[Non
     try:
         signal.signal(signal.SIGALRM, on_alarm)
         signal.setitimer(signal.ITIMER_REAL, seconds, _AGAIN)
-        yield
+        try:
+            yield
+        finally:
+            over = True  # An alarm that comes right before this still leads to the cleaning up below.
     finally:
         over = True
         signal.setitimer(signal.ITIMER_REAL, 0)

@@ -32,12 +32,12 @@ def facts(view: CellView, now: float) -> list[str]:
         made.append(duration(view.duration_ms))
     elif view.status == "running" and view.began is not None and now > view.began:
         made.append(duration((now - view.began) * 1000))
-    if view.outcome is not None and view.outcome != "ok":
+    if view.outcome is not None and view.outcome != "ok" and not view.only_exited:
         made.append(view.outcome)
     elif view.outcome is None and view.status in {"pending", "running"}:
         made.append(view.status)
-    if view.exit_code is not None and view.exit_code not in {0, 1}:
-        made.append(f"exit {view.exit_code}")
+    if view.shown_exit_code is not None:
+        made.append(f"exit {view.shown_exit_code}")
     if view.mark:
         made.append(one_line(view.mark))
     return made

@@ -48,8 +48,8 @@ def plain_heading(view: CellView) -> str:
     which = place if place.startswith("cell") else f"cell {place.strip('[]')}" if place else "cell"
     took = f" after {duration(view.duration_ms)}" if view.duration_ms is not None else ""
     parts = [which, one_line(view.title), f"{_went(view)}{took}"]
-    if view.exit_code not in {None, 0, 1}:
-        parts.append(f"exit code {view.exit_code}")
+    if view.shown_exit_code is not None:
+        parts.append(f"exit code {view.shown_exit_code}")
     parts.append(one_line(view.mark))
     return ", ".join(part for part in parts if part) + ":"
 
@@ -57,6 +57,8 @@ def plain_heading(view: CellView) -> str:
 def _went(view: CellView) -> str:
     if view.status in {"pending", "running"}:
         return {"pending": "waiting", "running": "running"}[view.status]
+    if view.only_exited:
+        return "exited"
     return _WORDS.get(view.outcome or "", "done" if view.status == "complete" else "failed")
 
 

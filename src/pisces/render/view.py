@@ -62,3 +62,14 @@ class CellView(msgspec.Struct, frozen=True, kw_only=True):
     """Where all of the text is, if it was too much to show."""
     mark: str = ""
     """What became of it later, in a word or two: `taken back`, `lost`."""
+
+    @property
+    def only_exited(self) -> bool:
+        """Whether it ended with `sys.exit(0)`, which is no failure."""
+        return self.outcome == "error" and self.exit_code == 0
+
+    @property
+    def shown_exit_code(self) -> int | None:
+        """Its exit code, where that says more than whether it failed."""
+        expected = {"complete": 0, "error": 1}.get(self.status)
+        return None if self.exit_code == expected else self.exit_code

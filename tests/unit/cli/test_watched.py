@@ -22,6 +22,7 @@ def result(status: CellStatus, outcome: Outcome, *, exit_code: int | None = None
         (result("complete", "ok"), Ended("complete", 5.0)),
         (result("error", "error", exit_code=1), Ended("error", 5.0, "failed")),
         (result("error", "error", exit_code=3), Ended("error", 5.0, "failed, exit code 3")),
+        (result("error", "error", exit_code=0), Ended("error", 5.0, "exited with code 0")),
         (result("error", "timeout"), Ended("error", 5.0, "timed out")),
         (result("error", "crashed"), Ended("error", 5.0, "crashed")),
         (result("complete", "error"), Ended("complete", 5.0)),

@@ -4,6 +4,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from pisces.render.blocks import Words
+from pisces.render.heading import facts
 from pisces.render.plain_cells import plain_cell, plain_heading
 from pisces.render.view import CellView
 from tests.fakes.cell_views import STATES, lines
@@ -39,6 +40,12 @@ def test_there_are_words_and_no_signs(name: str) -> None:
 )
 def test_the_first_words_say_which_one_and_how_it_went(name: str, heading: str) -> None:
     assert plain_heading(STATES[name]) == heading
+
+
+def test_an_exit_without_an_error_is_no_failure() -> None:
+    view = CellView(code="exit()", status="error", outcome="error", exit_code=0)
+    assert plain_heading(view) == "cell, exited, exit code 0:"
+    assert facts(view, 0.0) == ["exit 0"]
 
 
 def test_a_persons_own_code_has_the_prompt_of_an_interpreter() -> None:
