@@ -31,7 +31,7 @@ def completion(shell: Shell, code: str, cursor: int, guard: InterruptGuard) -> d
     start = end = cursor
     with _muted():
         try:
-            with limited(_SECONDS, guard):
+            with limited(_SECONDS, lambda frame: not guard.holds(frame)):
                 matches, start, end = shell.complete(code, cursor)
                 matches = [text for text in matches if len(text) <= _LONGEST + end - start]
         except BaseException:  # Of the user's, SystemExit too: what cannot be told is not told.

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 
-from .stdlib import signal, time
+from .stdlib import signal, threading, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
     from types import FrameType
-
-    from .flusher import InterruptGuard
 
 _AGAIN = 0.05
 """Code that catches the end of its time is told again."""
@@ -22,19 +20,20 @@ class TimeIsUp(BaseException):
 
 
 @contextmanager
-def limited(seconds: float, guard: InterruptGuard | None = None) -> Iterator[None]:
-    """Raise in the block when its time is up, but nowhere that `guard` protects.
+def limited(seconds: float, may_stop: Callable[[FrameType | None], bool]) -> Iterator[None]:
+    """Raise `TimeIsUp` in the block when its time is up and `may_stop` agrees, which is asked with the frame that runs.
 
-    Only for the main thread. A timer that the user has set goes on afterwards.
+    There is no limit outside the main thread. A timer that the user has set goes on afterwards.
     """
     theirs = signal.getsignal(signal.SIGALRM)
-    if theirs is None:  # It is not Python's, and could not be put back.
+    # A handler that is not Python's could not be put back, and only the main thread can set one.
+    if theirs is None or threading.current_thread() is not threading.main_thread():
         yield
         return
     over = False
 
     def on_alarm(signum: int, frame: FrameType | None) -> None:
-        if not over and not (guard is not None and guard.holds(frame)):
+        if not over and may_stop(frame):
             raise TimeIsUp
 
     began = time.monotonic()

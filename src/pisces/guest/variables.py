@@ -7,16 +7,18 @@ in a container, the elements at its ends differ.
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from itertools import takewhile
-from types import GetSetDescriptorType, MemberDescriptorType, ModuleType
+from types import ModuleType
 
 from .json_safe import type_name
-from .stdlib import time, weakref
-from .time_limit import limited
+from .stdlib import weakref
+from .time_limit import TimeIsUp, limited
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator
+    from types import FrameType
     from typing import Any
 
     from .flusher import InterruptGuard
@@ -26,12 +28,9 @@ _LISTED = 1000  # More than anybody reads; the host shows fewer, and keeps accou
 _SMALL_VALUES = (bool, int, float, complex, str, bytes, type(None))
 _SEQUENCES = (list, tuple)
 _SIZED = (str, bytes, bytearray, list, tuple, dict, set, frozenset, range)
-_SIZED_IDS = frozenset(map(id, _SIZED))
-_LONGEST_SECONDS = 0.3
-_SLOW_SECONDS = 0.05
-_IN_C = (GetSetDescriptorType, MemberDescriptorType)
-_bases_of = vars(type)["__mro__"].__get__
-_attributes_of = vars(type)["__dict__"].__get__
+_PLAIN_SIZED = frozenset(map(id, _SIZED))  # By their ids: a metaclass may say anything of equality.
+_SECONDS = 0.3  # For the sizes of all values together, after a cell.
+_LONGEST_PAUSE = 64
 
 
 class NamespaceWatch:
@@ -49,44 +48,54 @@ class NamespaceWatch:
         self._seen: dict[str, tuple[Any, ...]] = {}
         self._known: set[str] = set()
         self._newest: str = ""
-        self._remember()
+        self._remember(self._plain_namespace())
 
     def reset(self) -> None:
         """Take what is there now as known: the next look tells what came after."""
         self._seen = {}
-        self._remember()
+        self._remember(self._plain_namespace())
 
     def changes(self) -> dict[str, Any]:
         """What was added, changed and removed since the last look; at most 1,000 names, those that were there first."""
-        namespace, before = self._namespace, self._seen
-        names = [*filter(namespace.__contains__, before), *self._new_names()]
-        if self._given.values:
-            names = self._without_given(names)
-        now = self._seen = {name: self._fingerprint(namespace[name]) for name in names}
-        added = sorted(name for name in now if name not in before)
-        changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
-        removed = sorted(name for name in before if name not in now)
-        return self._report(added, changed, removed)
+        try:
+            return self._changes_in(self._namespace)
+        except BaseException:  # `globals()` takes any key, and one of the user's may not want to be compared.
+            self._known = set()  # It may know names that were not reported.
+            return self._changes_in(self._plain_namespace())
 
     def everything(self) -> list[dict[str, Any]]:
         """Every name of the user's, in order, as it is now; the next look still compares with the last one."""
-        names = [name for name in self._namespace if type(name) is str and name[:1] != "_"]
-        return [self.describe(name) for name in sorted(names) if not self._given.is_ours(name)]
+        names = {name: value for name, value in self._plain_namespace().items() if name[:1] != "_"}
+        with self._sizes.asked():
+            return [self._describe(name, names[name]) for name in sorted(names) if not self._given.is_ours(name)]
 
-    def _new_names(self) -> list[str]:
+    def _plain_namespace(self) -> dict[str, Any]:
+        """The namespace without names that are no plain text: nothing of the user's runs when this is searched."""
+        return {name: value for name, value in self._namespace.items() if type(name) is str}
+
+    def _changes_in(self, namespace: dict[str, Any]) -> dict[str, Any]:
+        before = self._seen
+        names = [*filter(namespace.__contains__, before), *self._new_names(namespace)]
+        if self._given.values:
+            names = self._without_given(names)
+        with self._sizes.asked():
+            now = {name: self._fingerprint(namespace[name]) for name in names}
+            added = sorted(name for name in now if name not in before)
+            changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
+            removed = sorted(name for name in before if name not in now)
+            self._seen = now
+            return self._report(namespace, added, changed, removed)
+
+    def _new_names(self, namespace: dict[str, Any]) -> list[str]:
         """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""
-        newest, namespace = self._newest, self._namespace
-        try:
-            new = list(takewhile(lambda name: name != newest, reversed(namespace)))
-            only_new = len(namespace) == len(self._known) + len(new) and namespace.keys() >= self._known
-            self._known.update(new if only_new else ())
-        except BaseException:  # `globals()` takes any key, and one of the user's may not want to be compared.
-            only_new = False
-        if only_new:
+        newest = self._newest
+        new = list(takewhile(lambda name: name != newest, reversed(namespace)))
+        if len(namespace) == len(self._known) + len(new) and namespace.keys() >= self._known:
+            self._known.update(new)
             self._newest = next(reversed(namespace), "")
         else:
             new = list(namespace)
-            self._remember()
+            self._remember(namespace)
         new = [name for name in new if type(name) is str and name[:1] != "_"]
         return [name for name in new if name not in self._seen and name not in self._given.of_the_shell]
 
@@ -95,14 +104,13 @@ class NamespaceWatch:
         rebound, given = self._given.rebound(), self._given.values
         return [name for name in names if name not in given] + [name for name in rebound if name[:1] != "_"]
 
-    def _remember(self) -> None:
-        self._known = set(self._namespace)
-        self._newest = next(reversed(self._namespace), "")
+    def _remember(self, namespace: dict[str, Any]) -> None:
+        self._known = set(namespace)
+        self._newest = next(reversed(namespace), "")
 
-    def describe(self, name: str) -> dict[str, Any]:
+    def _describe(self, name: str, value: Any) -> dict[str, Any]:
         """One name, with the type and the shape or length of its value."""
-        value = self._namespace[name]
-        return {"name": name, "type": type_name(value), "size": self._sizes.text(value)}
+        return {"name": name, "type": type_name(value), "size": self._sizes.of(value) or ""}
 
     def _fingerprint(self, value: Any) -> tuple[Any, ...]:
         kind = type(value)
@@ -123,15 +131,17 @@ class NamespaceWatch:
             identity: object = weakref.ref(value)
         except TypeError:
             identity = id(value)
-        return (kind, identity, "" if kind is ModuleType else self._sizes.text(value))
+        return (kind, identity, "" if kind is ModuleType else self._sizes.of(value))
 
-    def _report(self, added: list[str], changed: list[str], removed: list[str]) -> dict[str, Any]:
+    def _report(
+        self, namespace: dict[str, Any], added: list[str], changed: list[str], removed: list[str]
+    ) -> dict[str, Any]:
         room = _LISTED
         report: dict[str, Any] = {"more": max(0, len(added) + len(changed) + len(removed) - _LISTED)}
         for key, names in (("changed", changed), ("removed", removed), ("added", added)):
             shown = names[:room]
             room -= len(shown)
-            report[key] = shown if key == "removed" else [self.describe(name) for name in shown]
+            report[key] = shown if key == "removed" else [self._describe(name, namespace[name]) for name in shown]
         return report
 
 
@@ -139,67 +149,80 @@ def _same(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
     if len(before) != len(now) or before[0] is not now[0]:
         return False
     if len(before) == 3 and isinstance(before[1], weakref.ref):
-        return before[1]() is now[1]() and before[2] == now[2]
+        return before[1]() is now[1]() and _same_size(before[2], now[2])
+    if len(before) == 3:
+        return bool(before[1] == now[1]) and _same_size(before[2], now[2])
     if before[0] is float and before[1] != before[1]:
         return bool(now[1] != now[1])  # NaN is not equal to itself, and has not changed.
     return before == now
 
 
+def _same_size(before: object, now: object) -> bool:
+    """Of a value that was not asked in time, nothing tells that its size has changed."""
+    return before is None or now is None or before == now
+
+
 class _Sizes:
-    """Asks values for their shape or length.
+    """Asks values for their shape or length, all of them together for a limited time.
 
     Only plain containers and array-like types are asked: the `__len__` of any other class may be a database query. A
-    class whose answer takes long is not asked again.
+    class with whose value the time ran out is passed over for some looks, for more with each time.
     """
 
     def __init__(self, guard: InterruptGuard | None) -> None:
         self._guard = guard
-        self._slow: set[int] = set()
-        """The ids of classes: one that is made later in the same place has no size then, which harms nobody."""
+        self._looks = 0
+        self._asking = self._time_is_up = False
+        self._answers: dict[int, str | None] = {}
+        """Of this look, by the ids of the values: a value may stand under many names."""
+        self._passed_over: dict[int, tuple[int, int]] = {}
+        """By the id of a class: the look at which it is asked again, and after how many that is."""
 
-    def text(self, value: Any) -> str:
-        """The shape or the length, as text; empty if there is none, or if it cannot be told in time."""
-        kind = type(value)
-        if id(kind) in _SIZED_IDS:
+    @contextmanager
+    def asked(self) -> Iterator[None]:
+        """One look, for which the values are asked."""
+        self._looks += 1
+        self._asking = self._time_is_up = False
+        self._answers = {}
+        with limited(_SECONDS, self._may_stop):
+            yield
+        self._answers = {}
+
+    def of(self, value: Any) -> str | None:
+        """The shape or the length, as text; empty if it has none, None if there was no time to ask."""
+        if id(type(value)) in _PLAIN_SIZED:
             return str(len(value))
-        ask, runs_python = _how_to_ask(kind)
-        if ask is None or id(kind) in self._slow:
-            return ""
-        began = time.perf_counter()
+        if id(value) not in self._answers:
+            self._answers[id(value)] = self._ask(value)
+        return self._answers[id(value)]
+
+    def _ask(self, value: Any) -> str | None:
+        kind = id(type(value))
+        again_at, pause = self._passed_over.get(kind, (0, 0))
+        if self._time_is_up or self._looks < again_at:
+            return None
         try:
-            if not runs_python:
-                return ask(value)
-            with limited(_LONGEST_SECONDS, self._guard):
-                return ask(value)
+            self._asking = True
+            return _size_text(value)
+        except TimeIsUp:
+            self._time_is_up = True
+            pause = min(2 * pause or 1, _LONGEST_PAUSE)
+            self._passed_over[kind] = (self._looks + 1 + pause, pause)
+            return None
         except BaseException:  # Code of a library or the user's: whatever it raises, there is no size that can be told.
             return ""
         finally:
-            if time.perf_counter() - began > _SLOW_SECONDS:
-                self._slow.add(id(kind))
+            self._asking = False
+
+    def _may_stop(self, frame: FrameType | None) -> bool:
+        return self._asking and not (self._guard is not None and self._guard.holds(frame))
 
 
-def _how_to_ask(kind: type) -> tuple[Callable[[Any], str] | None, bool]:
-    """The question for values of this class, and whether it may run code in Python.
-
-    Runs none itself: classes are compared by their ids, because a metaclass may say anything of equality.
-    """
-    for base in _bases_of(kind):
-        if base is type:  # Its values are classes, which have no size.
-            return None, False
-        if id(base) in _SIZED_IDS:
-            return _length, True
-        shape = _attributes_of(base).get("shape")
-        if shape is not None:
-            return _shape, not isinstance(shape, _IN_C)
-    return None, False
-
-
-def _length(value: Any) -> str:
-    return str(len(value))
-
-
-def _shape(value: Any) -> str:
-    shape = value.shape
-    if isinstance(shape, tuple) and all(isinstance(side, int) for side in shape):
-        return str(tuple(int(side) for side in shape))
+def _size_text(value: Any) -> str:
+    if isinstance(value, _SIZED):
+        return str(len(value))
+    if not isinstance(value, type) and hasattr(type(value), "shape"):
+        shape = value.shape
+        if isinstance(shape, tuple) and all(isinstance(side, int) for side in shape):
+            return str(tuple(int(side) for side in shape))
     return ""

@@ -123,6 +123,59 @@ def test_at_most_a_thousand_names_are_listed_and_the_rest_counted(
     assert report["more"] == 5
 
 
+class Slow:
+    """Tells its shape while nothing holds it up."""
+
+    held_up = False
+    shape = None
+
+    def __init__(self) -> None:
+        self.__dict__["shape"] = (2, 3)
+
+    def __getattribute__(self, name: str) -> Any:
+        while name == "shape" and Slow.held_up:
+            pass
+        return super().__getattribute__(name)
+
+
+def test_a_value_that_does_not_tell_its_size_in_time_has_not_changed(
+    namespace: dict[str, Any], watch: NamespaceWatch, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    namespace |= {"first": Slow(), "second": Slow()}
+    assert [each["size"] for each in watch.changes()["added"]] == ["(2, 3)", "(2, 3)"]
+    monkeypatch.setattr(Slow, "held_up", True)
+    namespace["third"] = Slow()
+    report = watch.changes()
+    assert ([each["size"] for each in report["added"]], report["changed"]) == ([""], [])
+    monkeypatch.setattr(Slow, "held_up", False)
+    assert [watch.changes()["changed"] for _ in range(3)] == [[], [], []]
+    assert [each["size"] for each in watch.everything()] == ["(2, 3)"] * 3
+
+
+def test_a_name_that_raises_when_it_is_compared_hides_no_other(
+    namespace: dict[str, Any], watch: NamespaceWatch
+) -> None:
+    class Odd(str):
+        __slots__ = ()
+        armed = False
+
+        def __hash__(self) -> int:
+            return hash("x")
+
+        def __eq__(self, other: object) -> bool:
+            if Odd.armed:
+                raise SystemExit
+            return self is other
+
+    namespace["x"] = 1
+    namespace[Odd("x")] = 2
+    watch.changes()
+    Odd.armed = True
+    namespace["y"] = 3
+    assert [each["name"] for each in watch.changes()["added"]] == ["y"]
+    assert [each["name"] for each in watch.everything()] == ["x", "y"]
+
+
 def test_names_that_were_there_before_are_listed_ahead_of_new_ones(
     namespace: dict[str, Any], watch: NamespaceWatch
 ) -> None:
