@@ -124,6 +124,8 @@ def test_a_command_that_may_open_few_files_says_that_and_does_not_blame_the_inte
     )
     assert done.returncode != 0
     whose = f"This process has all {limit}" if limit <= 16 else "The kernel's process has all"
-    assert f"{whose} files open that it may have. Allow more (`ulimit -n`)" in done.stderr
+    about_files = f"{whose} files open that it may have. Allow more (`ulimit -n`)" in done.stderr
+    # Of a kernel's process that has ended when the supervisor looks, the last words are not known.
+    assert about_files or (limit > 16 and "the process has ended already" in done.stderr)
     assert "interpreter" not in done.stderr.lower()
     assert "folder that can be written to" not in done.stderr

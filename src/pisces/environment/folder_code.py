@@ -46,7 +46,7 @@ def runs_folder_code(path: str, cwd: str, environ: Mapping[str, str]) -> bool:
     """Whether the interpreter at `path` may run code of the project.
 
     It lies in the project, by its name or by what that leads to, or it is a shim, which may run anything there. Only of
-    the shims of pyenv and asdf it is known that they run nothing else without a version file in the project.
+    the shims of pyenv and asdf it is known that they go by version files and, for the version `system`, by PATH.
     """
     folder = project_folder(cwd)
     project = _identity(folder)
@@ -54,6 +54,9 @@ def runs_folder_code(path: str, cwd: str, environ: Mapping[str, str]) -> bool:
         return True
     if not goes_by_version_files(path):
         return is_shim(path)
+    on_path = filter(None, environ.get("PATH", "").split(os.pathsep))
+    if any(not os.path.isabs(entry) or _leads_into(entry, project) for entry in on_path):
+        return True
     return any(_is_below(file, project) for file in version_files(cwd) if os.path.lexists(file))
 
 

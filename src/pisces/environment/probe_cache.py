@@ -28,8 +28,8 @@ _VERSION_FILES: Final = (".python-version", ".tool-versions", "mise.toml", ".mis
 _GLOBAL_VERSION_FILES: Final = (".pyenv/version", ".tool-versions", ".config/mise/config.toml")
 
 _PYTHON_NAME: Final = re.compile("python|pypy|graalpy", re.IGNORECASE)
-_VERSION_MANAGER: Final = re.compile(rb"""^\s*exec\s[^\n]*\b(pyenv|asdf)["']?\s+exec\s""", re.MULTILINE)
-"""How the shims of pyenv and asdf end."""
+_VERSION_MANAGER: Final = re.compile(rb"""\n\s*exec\s[^\n]*\b(pyenv|asdf)["']?\s+exec\s[^\n]*\s*\Z""")
+"""How the shims of pyenv and asdf end. They lie in a folder `shims`."""
 _BEGINNING_BYTES: Final = 4096
 
 Signature = tuple[str, ...]
@@ -130,7 +130,8 @@ def is_shim(path: str) -> bool:
 def goes_by_version_files(path: str) -> bool:
     """Whether the file is a shim of pyenv or asdf: a version file is all that they read in a folder."""
     text = _beginning(path)
-    return text.startswith(b"#!") and _VERSION_MANAGER.search(text) is not None
+    is_theirs = os.path.basename(os.path.dirname(path)) == "shims" and text.startswith(b"#!")
+    return is_theirs and _VERSION_MANAGER.search(text) is not None
 
 
 def _beginning(path: str) -> bytes:

@@ -13,7 +13,7 @@ import subprocess
 import threading
 
 from . import shell_processes
-from .shell_snapshot import FAILED, of_environment, quoted
+from .shell_snapshot import FAILED, is_active, own_folder, quoted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -112,7 +112,8 @@ def _outside(env: Mapping[str, str]) -> dict[str, str]:
     outside = {name: value for name, value in env.items() if name not in {"VIRTUAL_ENV", "BASH_ENV"}}
     if "PATH" in env:
         entries = env["PATH"].split(os.pathsep)
-        outside["PATH"] = os.pathsep.join(entry for entry in entries if not of_environment(entry, env))
+        own = own_folder(env)  # Other environments that are not active are the user's.
+        outside["PATH"] = os.pathsep.join(entry for entry in entries if entry != own and not is_active(entry, env))
     return outside
 
 

@@ -78,10 +78,15 @@ def of_environment(folder: str, env: Mapping[str, str]) -> bool:
     has the same function (`environment/shell_snapshot.py`).
     """
     folder = os.path.normpath(folder)
-    active = [os.path.join(env[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if env.get(name)]
-    if folder in map(os.path.normpath, active):
+    if is_active(folder, env):
         return True
     return any(os.path.lexists(os.path.join(folder, os.pardir, name)) for name in ("pyvenv.cfg", "conda-meta"))
+
+
+def is_active(folder: str, env: Mapping[str, str]) -> bool:
+    """Whether a folder of PATH has the programs of the environment that is active."""
+    active = [os.path.join(env[name], "bin") for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if env.get(name)]
+    return os.path.normpath(folder) in map(os.path.normpath, active)
 
 
 def rc_file(env: Mapping[str, str]) -> str:

@@ -11,9 +11,7 @@ from pisces.environment.probe_cache import is_shim, signature_of
 
 PYENV = '#!/bin/bash\nset -e\nexport PYENV_ROOT="/x/.pyenv"\nexec "/x/.pyenv/libexec/pyenv" exec "${0##*/}" "$@"\n'
 ASDF = '#!/bin/sh\n# asdf-plugin: python 3.12.1\nexec /x/asdf/bin/asdf exec "python" "$@"\n'
-WRAPPER = (
-    '#!/bin/sh\n[ -x env/bin/python ] && exec env/bin/python "$@"\nexec ~/.pyenv/versions/3.12.1/bin/python "$@"\n'
-)
+WRAPPER = '#!/bin/sh\n[ -x env/bin/python ] && exec env/bin/python "$@"\n'
 
 
 @pytest.fixture
@@ -34,7 +32,8 @@ def linked(tmp_path: Path, name: str, real: str) -> Path:
 
 
 def script(tmp_path: Path, text: str) -> Path:
-    file = tmp_path / "python"
+    file = tmp_path / "shims" / "python"
+    file.parent.mkdir()
     file.write_text(text, encoding="utf-8")
     return file
 
@@ -71,6 +70,27 @@ def test_shims_of_pyenv_and_asdf_run_code_of_the_folder_only_with_a_version_file
     assert runs_folder_code(str(shim), str(folder), {})
 
 
-@pytest.mark.parametrize("text", [WRAPPER, "#!/bin/sh\n", f"#!/bin/sh\n#{' ' * 100_000}\n{PYENV}"])
+@pytest.mark.parametrize("entry", [".", "bin", "{}", "{}/bin"])
+def test_a_shim_of_pyenv_may_run_what_path_has_in_the_folder(tmp_path: Path, folder: Path, entry: str) -> None:
+    """Its version `system` is the next Python on PATH."""
+    shim = str(script(tmp_path, PYENV))
+    assert not runs_folder_code(shim, str(folder), {"PATH": "/usr/bin:/bin"})
+    assert runs_folder_code(shim, str(folder), {"PATH": f"/usr/bin:{entry.format(folder)}:/bin"})
+
+
+def test_a_script_elsewhere_that_ends_like_a_shim_of_pyenv_is_none(tmp_path: Path, folder: Path) -> None:
+    wrapper = script(tmp_path, f"{WRAPPER}{PYENV}").rename(tmp_path / "python")
+    assert runs_folder_code(str(wrapper), str(folder), {})
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"{WRAPPER}exec ~/.pyenv/versions/3.12.1/bin/python\n",
+        f"{PYENV}true\n",
+        "#!/bin/sh\n",
+        f"#!/bin/sh\n#{' ' * 100_000}\n{PYENV}",
+    ],
+)
 def test_any_other_script_may_run_code_of_the_folder(tmp_path: Path, folder: Path, text: str) -> None:
     assert runs_folder_code(str(script(tmp_path, text)), str(folder), {})

@@ -232,14 +232,17 @@ def test_the_bash_of_an_environment_is_passed_over(tmp_path: Path, known_by: str
 
 @pytest.mark.parametrize("place", ["{}:/usr/bin:/bin", "/first:{}:/usr/bin:/bin"])
 @pytest.mark.parametrize("known_by", ENVIRONMENTS)
-def test_the_rc_file_runs_no_program_of_an_environment(tmp_path: Path, known_by: str, place: str) -> None:
+def test_the_rc_file_runs_no_program_of_the_environment_that_is_active(
+    tmp_path: Path, known_by: str, place: str
+) -> None:
+    """One that is neither active nor first is the user's own."""
     mark = tmp_path / "mark"
     named = environment_with_programs(tmp_path / "env", known_by, "dircolors", mark)
     env = environment_with_rc(
         tmp_path, "dircolors\nf() { echo f; }", PATH=place.format(tmp_path / "env" / "bin"), **named
     )
     assert said("f", env) == "f\n"
-    assert not mark.exists()
+    assert mark.exists() is (not named and place.startswith("/first"))
 
 
 @pytest.mark.parametrize("shell", ["", "/bin/bash", "/bin/sh", "/no/such/bash"])
