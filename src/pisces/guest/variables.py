@@ -41,7 +41,7 @@ class NamespaceWatch:
     """
 
     def __init__(self, namespace: dict[str, Any], given: GivenNames, guard: InterruptGuard | None = None) -> None:
-        """`guard` protects what must not be cut off where an object that is asked for its size takes too long."""
+        """An object that takes too long to tell its size is interrupted, but not where `guard` forbids it."""
         self._namespace = namespace
         self._given = given
         self._sizes = _Sizes(guard)
@@ -56,21 +56,21 @@ class NamespaceWatch:
         self._remember(self._plain_namespace())
 
     def changes(self) -> dict[str, Any]:
-        """What was added, changed and removed since the last look; at most 1,000 names, those that were there first."""
+        """What was added, changed and removed since the last look; at most 1,000 names, new ones last."""
         try:
             return self._changes_in(self._namespace)
-        except BaseException:  # `globals()` takes any key, and one of the user's may not want to be compared.
-            self._known = set()  # It may know names that were not reported.
+        except BaseException:  # `globals()` takes any key, and comparing one may raise.
+            self._remember({})  # The newest name may be that one.
             return self._changes_in(self._plain_namespace())
 
     def everything(self) -> list[dict[str, Any]]:
         """Every name of the user's, in order, as it is now; the next look still compares with the last one."""
         names = {name: value for name, value in self._plain_namespace().items() if name[:1] != "_"}
-        with self._sizes.asked():
+        with self._sizes.look():
             return [self._describe(name, names[name]) for name in sorted(names) if not self._given.is_ours(name)]
 
     def _plain_namespace(self) -> dict[str, Any]:
-        """The namespace without names that are no plain text: nothing of the user's runs when this is searched."""
+        """The namespace without keys that are not plain strings. Searching it runs no code of the user's."""
         return {name: value for name, value in self._namespace.items() if type(name) is str}
 
     def _changes_in(self, namespace: dict[str, Any]) -> dict[str, Any]:
@@ -78,13 +78,14 @@ class NamespaceWatch:
         names = [*filter(namespace.__contains__, before), *self._new_names(namespace)]
         if self._given.values:
             names = self._without_given(names)
-        with self._sizes.asked():
+        with self._sizes.look():
             now = {name: self._fingerprint(namespace[name]) for name in names}
             added = sorted(name for name in now if name not in before)
             changed = sorted(name for name in now if name in before and not _same(before[name], now[name]))
             removed = sorted(name for name in before if name not in now)
-            self._seen = now
-            return self._report(namespace, added, changed, removed)
+            report = self._report(namespace, added, changed, removed)
+        self._seen = now
+        return report
 
     def _new_names(self, namespace: dict[str, Any]) -> list[str]:
         """Names that were bound since the last look: a dict keeps them at its end, unless something was deleted."""
@@ -158,15 +159,15 @@ def _same(before: tuple[Any, ...], now: tuple[Any, ...]) -> bool:
 
 
 def _same_size(before: object, now: object) -> bool:
-    """Of a value that was not asked in time, nothing tells that its size has changed."""
+    """A size that is not known counts as unchanged."""
     return before is None or now is None or before == now
 
 
 class _Sizes:
-    """Asks values for their shape or length, all of them together for a limited time.
+    """Asks values for their shape or length. The time for all of them together is limited.
 
-    Only plain containers and array-like types are asked: the `__len__` of any other class may be a database query. A
-    class with whose value the time ran out is passed over for some looks, for more with each time.
+    Only plain containers and array-like types are asked: the `__len__` of any other class may be a database query.
+    When the time runs out at a value, its class is skipped in the next look, then in the next two, four and so on.
     """
 
     def __init__(self, guard: InterruptGuard | None) -> None:
@@ -174,13 +175,13 @@ class _Sizes:
         self._looks = 0
         self._asking = self._time_is_up = False
         self._answers: dict[int, str | None] = {}
-        """Of this look, by the ids of the values: a value may stand under many names."""
-        self._passed_over: dict[int, tuple[int, int]] = {}
-        """By the id of a class: the look at which it is asked again, and after how many that is."""
+        """The answers of this look, by the ids of the values: a value may have many names."""
+        self._skipped: dict[int, tuple[int, int]] = {}
+        """By the id of a class: the look in which it is asked again, and how many looks are skipped until then."""
 
     @contextmanager
-    def asked(self) -> Iterator[None]:
-        """One look, for which the values are asked."""
+    def look(self) -> Iterator[None]:
+        """Ask values within this block, for up to `_SECONDS`."""
         self._looks += 1
         self._asking = self._time_is_up = False
         self._answers = {}
@@ -198,7 +199,7 @@ class _Sizes:
 
     def _ask(self, value: Any) -> str | None:
         kind = id(type(value))
-        again_at, pause = self._passed_over.get(kind, (0, 0))
+        again_at, pause = self._skipped.get(kind, (0, 0))
         if self._time_is_up or self._looks < again_at:
             return None
         try:
@@ -207,7 +208,7 @@ class _Sizes:
         except TimeIsUp:
             self._time_is_up = True
             pause = min(2 * pause or 1, _LONGEST_PAUSE)
-            self._passed_over[kind] = (self._looks + 1 + pause, pause)
+            self._skipped[kind] = (self._looks + 1 + pause, pause)
             return None
         except BaseException:  # Code of a library or the user's: whatever it raises, there is no size that can be told.
             return ""

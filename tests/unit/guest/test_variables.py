@@ -152,26 +152,33 @@ def test_a_value_that_does_not_tell_its_size_in_time_has_not_changed(
     assert [each["size"] for each in watch.everything()] == ["(2, 3)"] * 3
 
 
+@pytest.mark.parametrize("raises_at", range(12))
 def test_a_name_that_raises_when_it_is_compared_hides_no_other(
-    namespace: dict[str, Any], watch: NamespaceWatch
+    namespace: dict[str, Any], watch: NamespaceWatch, raises_at: int
 ) -> None:
     class Odd(str):
         __slots__ = ()
-        armed = False
+        compared = -1_000
 
         def __hash__(self) -> int:
-            return hash("x")
+            return hash("y")
 
         def __eq__(self, other: object) -> bool:
-            if Odd.armed:
+            Odd.compared += 1
+            if Odd.compared == raises_at + 1:
                 raise SystemExit
             return self is other
 
+        def __ne__(self, other: object) -> bool:
+            if Odd.compared >= 0:
+                raise SystemExit
+            return self is not other
+
     namespace["x"] = 1
-    namespace[Odd("x")] = 2
+    namespace[Odd("y")] = 2
     watch.changes()
-    Odd.armed = True
     namespace["y"] = 3
+    Odd.compared = 0
     assert [each["name"] for each in watch.changes()["added"]] == ["y"]
     assert [each["name"] for each in watch.everything()] == ["x", "y"]
 
