@@ -17,7 +17,7 @@ def doctor(*, run: bool, as_json: bool) -> int:
       pisces doctor --json
 
     A Python that may run code of the folder and was never used in it is run only if you agree, or with --run: it may
-    do anything. Where nobody can be asked, it is not run, and the findings say so.
+    do anything. Without a terminal it is not run, and the findings say so.
 
     The kernel starts in an empty temporary folder, because Python imports modules from the folder it starts in. With
     --run it starts in the folder at hand.

@@ -90,8 +90,8 @@ def _without_login(name: str, value: str) -> str:
     if "@" not in value:
         return value
     if name.upper() in _PROXIES:
-        # Programs take `user:password@host:port` too, passwords that are not quoted, and some take lists. What is taken
-        # for a login may be too much, but never too little.
+        # Programs also take `user:password@host:port`, passwords that are not quoted, and lists. Rather remove too much
+        # than too little.
         scheme, separator, _ = value.partition("://")
         kept = scheme + separator if separator and "@" not in scheme else ""
         return kept + value.rpartition("@")[2]

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterator, Mapping
 from typing import Final
 
-from pisces.environment.probe_cache import goes_by_version_files, is_shim, version_files
+from pisces.environment.probe_cache import is_shim, is_version_manager_shim, version_files
 
 _REPOSITORIES: Final = (".git", ".hg", ".jj")
 _SEARCH_PATHS: Final = ("PYTHONPATH", "LD_LIBRARY_PATH", "DYLD_LIBRARY_PATH")
@@ -45,14 +45,14 @@ def folder_entries(cwd: str, environ: Mapping[str, str]) -> list[str]:
 def runs_folder_code(path: str, cwd: str, environ: Mapping[str, str]) -> bool:
     """Whether the interpreter at `path` may run code of the project.
 
-    It lies in the project, by its name or by what that leads to, or it is a shim, which may run anything there. Only of
-    the shims of pyenv and asdf it is known that they go by version files and, for the version `system`, by PATH.
+    It does if its path, or anything that leads to, lies in the project. A shim may run anything there, except for those
+    of pyenv and asdf, which go by version files and, for the version `system`, by PATH.
     """
     folder = project_folder(cwd)
     project = _identity(folder)
     if _leads_into(path, project) or folder_entries(cwd, environ):
         return True
-    if not goes_by_version_files(path):
+    if not is_version_manager_shim(path):
         return is_shim(path)
     on_path = filter(None, environ.get("PATH", "").split(os.pathsep))
     if any(not os.path.isabs(entry) or _leads_into(entry, project) for entry in on_path):

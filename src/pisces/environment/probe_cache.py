@@ -127,8 +127,8 @@ def is_shim(path: str) -> bool:
     return os.path.islink(path) and _PYTHON_NAME.match(os.path.basename(os.path.realpath(path))) is None
 
 
-def goes_by_version_files(path: str) -> bool:
-    """Whether the file is a shim of pyenv or asdf: a version file is all that they read in a folder."""
+def is_version_manager_shim(path: str) -> bool:
+    """Whether the file is a shim of pyenv or asdf. These choose the interpreter by version files and PATH only."""
     text = _beginning(path)
     is_theirs = os.path.basename(os.path.dirname(path)) == "shims" and text.startswith(b"#!")
     return is_theirs and _VERSION_MANAGER.search(text) is not None

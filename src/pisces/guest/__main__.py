@@ -21,13 +21,11 @@ if TYPE_CHECKING:
 
 _WORK_FOR_THE_CELL = ("builtin_shell", "commands", "magic")
 """The beginnings of the names of modules that see what the cell sees, as the helpers of the prelude do."""
-
-
 _builtins = dict(vars(builtins))
 
 
 class _OwnBuiltins(SourceFileLoader):
-    """Our modules have the builtins as they are now: code of the user's may replace them, and leave them replaced."""
+    """Gives our modules a copy of the builtins, because a cell may replace some and leave them replaced."""
 
     def exec_module(self, module: "ModuleType") -> None:
         if not module.__name__.rpartition(".")[2].startswith(_WORK_FOR_THE_CELL):

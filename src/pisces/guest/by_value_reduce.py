@@ -184,7 +184,7 @@ _SPECIAL: dict[type, Callable[[Any], Reduced | None]] = {
 
 def make_function(code: bytes, scope: dict[str, Any], name: str, defaults: Any, closure: Any) -> types.FunctionType:
     """A function that is still to be completed; what its scope is depends on whose it was."""
-    scope.setdefault("__builtins__", vars(builtins))  # Ours are not those that code of the user's sees.
+    scope.setdefault("__builtins__", vars(builtins))  # Not ours, which only our modules have.
     return types.FunctionType(marshal.loads(code), scope, name, defaults, closure)
 
 

@@ -157,7 +157,7 @@ class KernelLoop:
                     letting_go = forking.LettingGo() if files.has_channels else None
                     between = forking.fork_aside()
                     self._own_children.pids += [between] if between else []
-            except BaseException as error:  # The system refused; or code of the user's that runs at a fork did.
+            except BaseException as error:  # The system refused, or the user's code that runs at a fork raised.
                 if os.getpid() != self._pid:
                     os._exit(1)  # A copy that is not whole must not take itself for the kernel.
                 raised = outcome_of(error)
@@ -273,7 +273,7 @@ class KernelLoop:
         try:
             asyncio.set_event_loop(self._loop)  # The cell before may have set another one.
         except Exception:
-            pass  # Or a policy that takes none: cells are run all the same, and can set a better one.
+            pass  # A policy that refuses it. Run the cell all the same: it may set a better one.
         cell_loop.begin(self._loop)
         self._frames.cell = request["id"]
         self._streams.begin_cell()

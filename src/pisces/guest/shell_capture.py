@@ -112,7 +112,7 @@ def _outside(env: Mapping[str, str]) -> dict[str, str]:
     outside = {name: value for name, value in env.items() if name not in {"VIRTUAL_ENV", "BASH_ENV"}}
     if "PATH" in env:
         entries = env["PATH"].split(os.pathsep)
-        own = own_folder(env)  # Other environments that are not active are the user's.
+        own = own_folder(env)  # An environment that is neither active nor first on PATH is the user's own.
         outside["PATH"] = os.pathsep.join(entry for entry in entries if entry != own and not is_active(entry, env))
     return outside
 

@@ -1,4 +1,4 @@
-"""A limit to the time that code of the user's may take which we run for our own purposes."""
+"""A limit on the time that the user's code may take when the kernel runs it for its own purposes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from types import FrameType
 
 _AGAIN = 0.05
-"""Code that catches the end of its time is told again."""
+"""Seconds until `TimeIsUp` is raised again in code that caught it."""
 
 
 class TimeIsUp(BaseException):
@@ -21,9 +21,9 @@ class TimeIsUp(BaseException):
 
 @contextmanager
 def limited(seconds: float, may_stop: Callable[[FrameType | None], bool]) -> Iterator[None]:
-    """Raise `TimeIsUp` in the block when its time is up and `may_stop` agrees, which is asked with the frame that runs.
+    """Raise `TimeIsUp` in the block when its time is up, unless `may_stop` says no for the frame that runs.
 
-    There is no limit outside the main thread. A timer that the user has set goes on afterwards.
+    There is no limit outside the main thread. A timer that the user has set continues afterwards.
     """
     theirs = signal.getsignal(signal.SIGALRM)
     # A handler that is not Python's could not be put back, and only the main thread can set one.
@@ -45,7 +45,7 @@ def limited(seconds: float, may_stop: Callable[[FrameType | None], bool]) -> Ite
         try:
             yield
         finally:
-            over = True  # An alarm that comes right before this still leads to the cleaning up below.
+            over = True  # If an alarm raises right before this, the outer block still cleans up.
     finally:
         over = True
         signal.setitimer(signal.ITIMER_REAL, 0)

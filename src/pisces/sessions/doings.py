@@ -33,7 +33,7 @@ class Doings:
 
     @property
     def may_have_overwritten_more(self) -> bool:
-        """Whether a cell changed so many names that not all of them are known. Kernels report new names last."""
+        """Whether a cell changed more names than a kernel reports. New names come last in its report."""
         changes = (entry[2] for entry in self._finished)
         return any(change is not None and change.more and not change.added for change in changes)
 

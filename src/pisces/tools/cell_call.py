@@ -99,7 +99,7 @@ class CellCall:
         session = pool.session(key, owner, terms)
         if reset:
             session = pool.separate(session, owner, terms)
-        # Its cells may change values in place, which nobody sees. From now on, as they may wait for their turn, no run
+        # Its cells may change values in place without a trace, and may already wait in the queue: from now on no run
         # from scratch may drop the session.
         session.runs_clean_for = None
         session.used_by(self.context.caller)

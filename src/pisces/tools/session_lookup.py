@@ -71,7 +71,7 @@ def shared_notice(session: Session) -> str:
 
 
 def separate_notice(session: Session) -> str:
-    """What an owner is told whose reset did not end the session, because others hold it."""
+    """The notice for an owner whose reset did not end the session, because others hold it."""
     return (
         f"Others use session {session.key.id!r} too, and keep it as it was. The reset gave you a separate session of "
         "that name; undo does not lead back to the shared one."

@@ -7,11 +7,14 @@ import signal
 import subprocess
 import sys
 import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 import anyio
 import psutil
 import pytest
+from anyio.abc import Process
 
 from pisces.errors import KernelGone
 from pisces.kernels.base import ExecuteRequest, LaunchSpec
@@ -216,6 +219,17 @@ sys.stdin.read()
 """
 
 
+@asynccontextmanager
+async def held_by_a_debugger(process: psutil.Process) -> AsyncIterator[Process]:
+    """The debugger lets the process go at the end of the block, or when it is killed."""
+    async with await anyio.open_process([sys.executable, "-c", DEBUGGER, str(process.pid)]) as debugger:
+        assert debugger.stdout is not None
+        if (await debugger.stdout.receive()).strip() != b"0":
+            pytest.skip("this system lets nobody debug the process")
+        await eventually(lambda: process.status() == psutil.STATUS_TRACING_STOP)
+        yield debugger
+
+
 async def test_a_supervisor_that_a_debugger_holds_is_replaced_and_its_kernels_say_so(
     start: StartKernel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -224,15 +238,9 @@ async def test_a_supervisor_that_a_debugger_holds_is_replaced_and_its_kernels_sa
     supervisor = supervisor_of(await pid_of(kernel))
     running = await begin(kernel, cells.SLEEP)
     await running.prints("ready")
-    async with await anyio.open_process([sys.executable, "-c", DEBUGGER, str(supervisor.pid)]) as debugger:
-        assert debugger.stdout is not None
-        assert debugger.stdin is not None
-        if (await debugger.stdout.receive()).strip() != b"0":
-            pytest.skip("this system lets nobody debug the process")
-        await eventually(lambda: supervisor.status() == psutil.STATUS_TRACING_STOP)
+    async with held_by_a_debugger(supervisor):
         await kernel.interrupt()
         ran = await running.finish()
-        await debugger.stdin.aclose()
     assert ran.done.process_exit is not None
     assert ran.done.process_exit.cause.endswith("its supervisor process did not answer any more and was replaced")
     assert await value(await start(), "1 + 1") == "2"
@@ -248,12 +256,7 @@ async def test_a_supervisor_that_cannot_be_reaped_holds_up_nothing_and_is_reaped
     supervisor = supervisor_of(await pid_of(kernel))
     running = await begin(kernel, cells.SLEEP)
     await running.prints("ready")
-    async with await anyio.open_process([sys.executable, "-c", DEBUGGER, str(supervisor.pid)]) as debugger:
-        assert debugger.stdout is not None
-        assert debugger.stdin is not None
-        if (await debugger.stdout.receive()).strip() != b"0":
-            pytest.skip("this system lets nobody debug the process")
-        await eventually(lambda: supervisor.status() == psutil.STATUS_TRACING_STOP)
+    async with held_by_a_debugger(supervisor) as debugger:
         await kernel.interrupt()
         await running.finish()
         # A blocked event loop cannot end the wait, so a thread does, and the test fails instead of hanging.
@@ -264,7 +267,6 @@ async def test_a_supervisor_that_cannot_be_reaped_holds_up_nothing_and_is_reaped
         finally:
             patience.cancel()
         assert supervisor.status() == psutil.STATUS_ZOMBIE  # The debugger holds it still.
-        await debugger.stdin.aclose()
     await eventually(lambda: not supervisor.is_running())
 
 
