@@ -7,15 +7,18 @@ is whole. What does not come along is named, with why.
 
 from __future__ import annotations
 
+import functools
+import importlib
 import io
 import pickle
 import re
 
 from .by_value_groups import groups
 from .by_value_limits import Limits, TooMuch
+from .by_value_memory import torn
 from .by_value_pickler import NAMESPACE, References, pickle_values
 from .by_value_records import RecordWriter, Saved, read_records
-from .by_value_state import load_state, save_state
+from .by_value_state import Changed, Setting, load_state, save_state, settings
 from .json_safe import type_name
 from .stdlib import signal
 
@@ -23,6 +26,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Collection
     from typing import Any
+
+    from .by_value_memory import Memory
 
 _REASON_CHARACTERS = 200
 _SHELL_NAMES = re.compile(r"_+|_i+|_[ido]h|_i?\d+|__\w+__")
@@ -71,7 +76,7 @@ def _reason(error: BaseException) -> str:
         text = " ".join(f"{error}".split())
     except BaseException:  # The exception is the user's, and so is its text.
         text = ""
-    if not isinstance(error, (TooMuch, _Lost, pickle.PicklingError)):
+    if not isinstance(error, (TooMuch, _Lost, Changed, pickle.PicklingError)):
         text = f"{type_name(error)}: {text}" if text else type_name(error)
     return text if len(text) <= _REASON_CHARACTERS else text[:_REASON_CHARACTERS] + "…"
 
@@ -85,16 +90,22 @@ class _Saving:
         self._references = references
         self._links: dict[str, set[str]] = {}
         self._owners: dict[int, tuple[Any, str]] = {}
+        self._copied: dict[tuple[str, ...], list[Memory]] = {}
+        self._settings = settings()
 
     def run(self) -> None:
-        self._writer.plan(self._names)
+        self._writer.plan([*self._names, *self._settings])
         self._writer.state(save_state())
         before = signal.signal(signal.SIGALRM, self._limits.on_alarm)
         try:
-            for name in self._names:
+            for name in (*self._settings, *self._names):
                 self._save_one(name)
             for group in groups(self._links):
-                self._pickle(group)
+                if self._pickle(group) is not None:
+                    for name in group:
+                        self._copied.pop((name,), None)
+            for names in torn((memory, names) for names, found in self._copied.items() for memory in found):
+                self._writer.torn(names)
         finally:
             signal.setitimer(signal.ITIMER_REAL, 0)
             signal.signal(signal.SIGALRM, before)
@@ -116,14 +127,16 @@ class _Saving:
         self._writer.begin(names)
         try:
             try:
-                self._limits.begin(self._writer)
-                parts = pickle_values({name: self._namespace[name] for name in names}, self._limits, self._references)
+                self._limits.begin(self._writer, pickle_values)
+                values = {name: self._settings.get(name, self._namespace.get(name)) for name in names}
+                parts, aside = pickle_values(values, self._limits, self._references)
             finally:
                 self._limits.stop()
         except BaseException as error:  # Of the user's objects, which raise what they like; or `TooMuch`.
             self._writer.give_up(_reason(error))
             return None
-        self._writer.end()
+        self._writer.end(list(aside.losses))
+        self._copied[tuple(names)] = aside.memory
         return parts
 
 
@@ -138,12 +151,15 @@ class _Loading:
         self._planned = set(saved.plan)
         self._groups = {name: names for names in saved.pickles if len(names) > 1 for name in names}
         self._loaded: dict[str, Any] = {}
+        self._missing: list[str] = []
         self._failed: dict[str, str] = {}
         self._under_way: set[tuple[str, ...]] = set()
-        self._torn: list[tuple[str, ...]] = [names for names in saved.given_up if len(names) > 1]
+        self._torn: list[tuple[str, ...]] = [*saved.torn, *(names for names in saved.given_up if len(names) > 1)]
+        self._ids_of_nan: dict[int, float] = {}
 
     def run(self) -> list[str]:
-        missing = load_state(self._saved.state) if self._saved.state else []
+        missing = self._missing
+        missing += load_state(self._saved.state) if self._saved.state else []
         for name in self._saved.plan:
             try:
                 self.value_of(name)
@@ -151,9 +167,20 @@ class _Loading:
                 missing.append(f"{name} ({self._failed[name]})")
         for names in self._torn:
             back = [name for name in names if name in self._loaded]
-            if len(back) > 1:
+            if len(names) == 1 == len(back):
+                missing.append(f"what parts of {names[0]} had in common (each has a copy of its own now)")
+            elif len(back) > 1:
                 missing.append(f"what {', '.join(back)} had in common (each has a copy of its own now)")
         return missing
+
+    def known(self, reference: Any) -> Any:
+        """What stands in the place of something that is not written down: see `by_value_pickler.NAMESPACE`."""
+        if type(reference) is tuple:
+            module, name = reference
+            return functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        if type(reference) is int:
+            return self._ids_of_nan.setdefault(reference, float("nan"))
+        return self.value_of(reference)
 
     def value_of(self, name: str) -> Any:
         """The value of a variable, loaded when it is first asked for; `_Lost` when it cannot be had."""
@@ -196,7 +223,8 @@ class _Loading:
         for name in names:
             self._saved.pickles.pop((name,), None)
         self._loaded.update(values)
-        self._namespace.update(values)
+        self._namespace.update({name: value for name, value in values.items() if type(value) is not Setting})
+        self._missing += [f"{name} (back without {what})" for name in names for what in self._saved.losses[(name,)]]
 
 
 class _Unpickler(pickle.Unpickler):
@@ -208,7 +236,7 @@ class _Unpickler(pickle.Unpickler):
         self._namespace = namespace
 
     def persistent_load(self, reference: Any) -> Any:
-        return self._namespace if reference == NAMESPACE else self._loading.value_of(reference)
+        return self._namespace if reference == NAMESPACE else self._loading.known(reference)
 
     def find_class(self, module: str, name: str) -> Any:
         if module != "__main__":

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 _HEADER = struct.Struct(">cQ")
-_PLAN, _STATE, _BEGIN, _PIECE, _END, _GIVE_UP = b"P", b"S", b"B", b"C", b"E", b"X"
+_PLAN, _STATE, _BEGIN, _PIECE, _END, _GIVE_UP, _TORN = b"P", b"S", b"B", b"C", b"E", b"X", b"T"
 _READ_BYTES = 1 << 20
 
 
@@ -46,9 +46,13 @@ class RecordWriter:
         self._put(_PIECE, view)
         return len(view)
 
-    def end(self) -> None:
-        """The pickle is complete."""
-        self._put(_END, b"")
+    def end(self, losses: list[str]) -> None:
+        """The pickle is complete, but for what its values lost."""
+        self._put(_END, json.dumps(losses).encode("ascii"))
+
+    def torn(self, names: tuple[str, ...]) -> None:
+        """These variables have something in common that each will have a copy of."""
+        self._put(_TORN, json.dumps(names).encode("ascii"))
 
     def give_up(self, why: str) -> None:
         """The pickle will not be completed."""
@@ -71,6 +75,8 @@ class Saved:
         self.state = b""
         self.pickles: dict[tuple[str, ...], bytearray] = {}
         self.given_up: dict[tuple[str, ...], str] = {}
+        self.losses: dict[tuple[str, ...], list[str]] = {}
+        self.torn: list[tuple[str, ...]] = []
 
 
 def read_records(fd: int) -> Saved:
@@ -90,9 +96,12 @@ def read_records(fd: int) -> Saved:
             pieces += content
         elif kind == _END:
             saved.pickles[names] = pieces
+            saved.losses[names] = json.loads(content)
             del saved.given_up[names]
         elif kind == _GIVE_UP:
             saved.given_up[names] = content.decode("utf-8")
+        elif kind == _TORN:
+            saved.torn.append(tuple(json.loads(content)))
     return saved
 
 

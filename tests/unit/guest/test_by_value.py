@@ -4,11 +4,18 @@ from pathlib import Path
 
 import pytest
 
+from tests.environments import interpreter_of
 from tests.unit.guest.forked_process import run_forking, saved_and_loaded
 
 pytestmark = pytest.mark.processes
 
 PLAIN = ["cloudpickle"]
+
+
+@pytest.fixture(scope="module")
+def data_python() -> str:
+    """An interpreter with numpy."""
+    return interpreter_of("data")
 
 
 def test_variables_that_are_one_object_still_are(tmp_path: Path) -> None:
@@ -260,6 +267,7 @@ thread = threading.Thread()
     assert (result["line"], result["held"]) == ("two\n", False)
     assert result["missing"] == [
         "out (only a file that is open for reading can be opened again)",
+        "lock (back without who held its lock: it is free now)",
         "thread (a thread belongs to the process that started it)",
     ]
 
@@ -285,3 +293,52 @@ refuses, returns, hashed, compared, kept = Refuses(), Returns(), [Hashed()], Com
     result = saved_and_loaded(cells, "found = [kept, hashed[0].n]", cwd=tmp_path, without=PLAIN)
     assert result["found"] == [[1], 1]
     assert {entry.partition(" ")[0] for entry in result["missing"]} >= {"refuses", "returns"}
+
+
+def test_what_a_fresh_import_does_not_have_is_named(tmp_path: Path) -> None:
+    module = tmp_path / "mine.py"
+    module.write_text("count = 0\nsame = [1]\ndef f(): return 1\ndef g(): return 1\n", encoding="utf-8")
+    cells = f"""
+import os, sys
+sys.dont_write_bytecode = True
+sys.path.insert(0, {str(tmp_path)!r})
+import mine
+mine.count = 5
+with open(mine.__file__, "w", encoding="utf-8") as file:
+    file.write("count = 0\\nsame = [1]\\ndef f(): return 2\\ndef g(): return 1\\n")
+used = mine.f
+del file
+"""
+    result = saved_and_loaded(cells, "new = used()", cwd=tmp_path, prepare="del sys.modules['mine']")
+    changed = "what was changed in modules (as a new import has them: mine.count, mine.f)"
+    assert result == {"missing": [changed], "new": 2}
+
+
+def test_a_setting_that_cannot_come_is_named(tmp_path: Path) -> None:
+    cells = """
+import logging, socket
+class Sends(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.socket = socket.socket()
+logging.getLogger("mine").addHandler(Sends())
+"""
+    result = saved_and_loaded(
+        cells, "", cwd=tmp_path, prepare="sys.modules['logging'].getLogger('mine').handlers.clear()"
+    )
+    assert result["missing"] == ["the logger 'mine' (TypeError: cannot pickle 'socket' object)"]
+
+
+def test_what_a_library_does_with_a_subclass_is_done_again(tmp_path: Path) -> None:
+    library = "known = []\nclass Base:\n    def __init_subclass__(cls): known.append(cls.__name__)\n"
+    (tmp_path / "library.py").write_text(library, encoding="utf-8")
+    cells = f"import sys\nsys.path.insert(0, {str(tmp_path)!r})\nimport library\nclass Mine(library.Base): pass"
+    result = saved_and_loaded(cells, "known = library.known", cwd=tmp_path, prepare="del sys.modules['library']")
+    assert result == {"missing": [], "known": ["Mine"]}
+
+
+def test_the_rest_of_an_array_that_nobody_else_has_is_left_behind(tmp_path: Path, data_python: str) -> None:
+    cells = "import numpy\npart = numpy.zeros(10_000_000)[:3]\nwhole = numpy.zeros(10)\nview = whole[1:]"
+    check = "alone = part.base is None\nshared = view.base is whole"
+    result = saved_and_loaded(cells, check, cwd=tmp_path, interpreter=data_python, bytes_each=1_000_000)
+    assert result == {"missing": [], "alone": True, "shared": True}

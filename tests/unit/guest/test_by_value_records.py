@@ -26,7 +26,7 @@ def written(pickles: dict[str, list[bytes]]) -> bytes:
             writer.begin([name])
             for piece in pieces:
                 writer.write(piece)
-            writer.end()
+            writer.end([name, "lost"])
         os.lseek(file.fileno(), 0, os.SEEK_SET)
         return file.read()
 
@@ -36,6 +36,7 @@ def test_what_is_written_is_read(pickles: dict[str, list[bytes]]) -> None:
     saved = read_bytes(written(pickles))
     assert saved.plan == list(pickles)
     assert saved.pickles == {(name,): b"".join(pieces) for name, pieces in pickles.items()}
+    assert saved.losses == {(name,): [name, "lost"] for name in pickles}
     assert saved.given_up == {}
 
 
@@ -57,8 +58,10 @@ def test_a_pickle_that_is_given_up_is_not_there() -> None:
         writer.write(b"half")
         writer.give_up("too large \udc80")
         writer.begin(["c"])
-        writer.end()
+        writer.end([])
+        writer.torn(("a", "c"))
         os.lseek(file.fileno(), 0, os.SEEK_SET)
         saved = read_records(file.fileno())
     assert saved.given_up == {("a", "b"): "too large \\udc80"}
     assert saved.pickles == {("c",): b""}
+    assert saved.torn == [("a", "c")]
