@@ -115,3 +115,14 @@ async def test_the_live_kernel_computes_in_threads_beside_its_checkpoints(
     async with runtime_on(heavy_python, tmp_path, checkpoint="always") as runtime:
         await prepare(runtime, case)
         assert len({await computed(runtime, case) for _ in range(4)}) == 1
+
+
+async def test_a_library_can_join_many_threads_that_were_lost(heavy_python: str, tmp_path: Path) -> None:
+    async with runtime_on(heavy_python, tmp_path, checkpoint="always") as runtime:
+        setup = "import duckdb\nbase = duckdb.connect()\n_ = base.execute('set threads = 16')\n"
+        await call(runtime, setup + "total = base.sql('select sum(range) from range(3000000)').fetchall()")
+        restore = kernel_of(await call(runtime, CRASH)).restore
+        assert restore is not None
+        assert restore.how == "exact"
+        closed = await call(runtime, "base.close()")
+        assert (details(closed).outcome, kernel_of(closed).state) == ("ok", "kept"), closed.text

@@ -1,36 +1,46 @@
 """What a live kernel must do and know before it forks a checkpoint, told cheaply.
 
-A copy has the memory of the process and only the thread that forked. Libraries differ in what they make of that: most
-start their threads again, GNU OpenMP does when its pool was dissolved before, some hang or end the process. Asking
-costs some microseconds as long as neither the threads nor the modules have changed since the last time.
+A copy has the memory of the process and only the thread that forked. Libraries differ in what they make of that: many
+start their threads again, GNU OpenMP does when its pool was dissolved before, some hang or end the process. Those that
+were tried are in tables here; a library that is in none of them is not taken for safe. Asking costs some microseconds
+as long as neither the threads nor the modules have changed since the last time.
 """
 
 from __future__ import annotations
 
 import re
+import sys
 
 from . import ipython_scripts
+from .native_threads import NativeThreads, is_python, library_name, own_path
+from .other_threads import OtherThreads, name_of
 from .stdlib import loaded_modules, open, os, threading  # noqa: A004  # A cell may replace the builtin.
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
 _TASKS = "/proc/self/task"
-_OWN_THREADS = ("pisces-flusher", "pisces-drain")
+FLUSHER = "pisces-flusher"
+_OWN_THREADS = (FLUSHER, "pisces-drain", "pisces-prober")
 _ASYNCIO_THREADS = ("asyncio_", "asyncio-waitpid-")  # Its executor, and one for each child process before Python 3.12.
 _HARD_PAUSE = 2  # omp_pause_hard: gives up the threads, keeps the settings.
 _CUDA_DEVICES = ("/dev/nvidia-uvm", "/dev/kfd")  # Opened by a context, not by those who only look at the card.
 
-_LASTING_THREADS = (
-    # The pool of polars, not `polars-ooc-clea`, which is there after the import and does not matter.
-    (re.compile(r"polars-\d"), "polars"),
-    (re.compile(r"tf_XLA"), "XLA"),
-    (re.compile(r"tf_"), "TensorFlow"),
-    (re.compile(r"event_engine|grpc_"), "gRPC"),
-    (re.compile(r"tokio-r"), "a tokio runtime"),
-    (re.compile(r"VM Thread"), "a Java virtual machine"),
+_SAFE = re.compile(r"openblas|libgomp|libarrow|duckdb|onnxruntime|openvino|tokenizers|numexpr/|workqueue")
+"""Libraries whose threads a copy starts again when they are needed, by a part of the path. Each is in the table of
+docs/state.md, made and used before a crash and after it."""
+_SAFE_NAMES = re.compile(r"jemalloc_bg_thd|polars-ooc-clea")
+"""Threads that a copy can do without, whoever started them: they only tidy up."""
+_LASTING = (
+    (re.compile(r"polars"), re.compile(r"polars-\d"), "polars"),
+    (re.compile(r"jax|xla_"), re.compile(r"tf_XLA"), "XLA"),
+    (re.compile(r"tensorflow"), re.compile(r"tf_"), "TensorFlow"),
+    (re.compile(r"cygrpc"), re.compile(r"event_engine|grpc_"), "gRPC"),
+    (re.compile(r"libjvm"), re.compile(r"VM Thread"), "a Java virtual machine"),
 )
+"""Libraries that cannot go on in a copy: a part of the path, the beginning of the names of threads, what it is called.
+"""
 _LASTING_MODULES = {"polars": "polars", "jax": "XLA", "tensorflow": "TensorFlow", "grpc": "gRPC"}
 
 _DEVICE_MODULES = frozenset({"torch", "cupy", "jax", "tensorflow", "numba.cuda", "pycuda", "cuda", "cudf"})
@@ -45,6 +55,11 @@ class _Findings:
         self.settled = False
         self.obstacle = ""
         self.lasting: list[str] = []
+        """Libraries whose threads a copy cannot start again."""
+        self.unknown: list[str] = []
+        """Libraries with threads of which nobody knows what becomes of them in a copy."""
+        self.nameless: list[int] = []
+        """Threads of Python that `threading` does not know, by their ids."""
 
 
 class _OpenMP:
@@ -95,7 +110,9 @@ class _LastFork:
     threads: list[str] = []  # noqa: RUF012  # Replaced, never changed.
 
 
+_PROC_IS_RESTRICTED = not os.path.isdir("/proc/self/fd")
 _findings = _Findings()
+_native_threads = NativeThreads()
 _openmp = _OpenMP()
 
 
@@ -113,19 +130,36 @@ def obstacle() -> str:
     return _look().obstacle
 
 
-def may_use_a_device() -> bool:
-    """Whether a library is loaded that could have an obstacle; asked after every cell."""
-    return not _DEVICE_MODULES.isdisjoint(loaded_modules)
+def may_have_obstacle() -> bool:
+    """Whether a library is loaded, or the system is one, for which there may be an obstacle; asked after every cell."""
+    return _PROC_IS_RESTRICTED or not _DEVICE_MODULES.isdisjoint(loaded_modules)
 
 
 def by_value_reason() -> str:
-    """Which library cannot go on in a copy, as a clause; empty when the copy can be woken as it is."""
-    libraries = [*_look().lasting, *(["an old GNU OpenMP"] if _openmp.without_pause else [])]
-    if not libraries:
-        return ""
-    if len(libraries) == 1:
-        return f"{libraries[0]} has threads that a copy cannot start again"
-    return f"{', '.join(libraries[:-1])} and {libraries[-1]} have threads that a copy cannot start again"
+    """Why a copy that is made now cannot be woken as it is, as a clause; empty when it can."""
+    findings = _look()
+    lasting = [*findings.lasting, *(["an old GNU OpenMP"] if _openmp.without_pause else [])]
+    kinds = ((lasting, "a copy cannot start again"), (findings.unknown, "a copy may not start again"))
+    return _listed([f"{_listed(names)} {_has(names)} threads that {what}" for names, what in kinds if names])
+
+
+def with_threads_at_work(reason: str, names: Sequence[str]) -> str:
+    """The same of a copy beside Python threads of these names that were in the middle of something."""
+    at_work = f"{'thread' if len(names) == 1 else 'threads'} {_listed(names)} had not come to rest"
+    return _listed([*filter(None, [reason]), at_work])
+
+
+def _has(names: Sequence[str]) -> str:
+    return "has" if len(names) == 1 else "have"
+
+
+def _listed(texts: Sequence[str]) -> str:
+    return " and ".join(filter(None, (", ".join(texts[:-1]), *texts[-1:])))
+
+
+def other_threads() -> OtherThreads:
+    """The threads beside which a fork has to wait for its moment."""
+    return OtherThreads(FLUSHER, _look().nameless)
 
 
 def lost_threads() -> list[str]:
@@ -145,18 +179,12 @@ def thread_text(name: str) -> str:
 
 
 def _other_threads() -> list[str]:
+    nameless = ["a thread that was started with _thread"] * len(_findings.nameless)
     if len(threading._active) == 1:  # type: ignore[attr-defined]  # Not in typeshed; there in 3.9 to 3.13.
-        return []
+        return nameless
     main = threading.main_thread()
     others = (thread for thread in threading.enumerate() if thread is not main and thread.is_alive())
-    return [thread_text(_name_of(thread)) for thread in others if not _is_expendable(thread)]
-
-
-def _name_of(thread: threading.Thread) -> str:
-    try:
-        return str(thread.name)
-    except BaseException:  # A class of the user's may have a `name` of its own.
-        return "without a name"
+    return [*(thread_text(name_of(thread)) for thread in others if not _is_expendable(thread)), *nameless]
 
 
 def _is_expendable(thread: threading.Thread) -> bool:
@@ -164,7 +192,7 @@ def _is_expendable(thread: threading.Thread) -> bool:
 
     asyncio's threads that wait for a child process need no mention either: the process itself is reported as lost.
     """
-    name = _name_of(thread)
+    name = name_of(thread)
     if name in _OWN_THREADS or name.startswith(_ASYNCIO_THREADS) or ipython_scripts.runs_scripts(thread):
         return True
     return type(thread).__module__.partition(".")[0] == "tqdm"
@@ -187,7 +215,7 @@ def _look() -> _Findings:
     # A thread names itself a moment after it has begun: its name is believed when it was looked at twice.
     _findings.settled = same
     _findings.obstacle = _find_obstacle()
-    _findings.lasting = _find_lasting(tasks)
+    _find_native_threads(_findings)
     return _findings
 
 
@@ -198,7 +226,7 @@ def _find_obstacle() -> str:
     try:
         descriptors = os.listdir("/proc/self/fd")
     except OSError:
-        return ""
+        return "/proc/self/fd cannot be read on this system"
     for descriptor in descriptors:
         try:
             if os.readlink("/proc/self/fd/" + descriptor).startswith(_CUDA_DEVICES):
@@ -208,30 +236,45 @@ def _find_obstacle() -> str:
     return ""
 
 
-def _find_lasting(tasks: frozenset[str] | None) -> list[str]:
-    if tasks is None:
-        found = [label for module, label in _LASTING_MODULES.items() if module in loaded_modules]
+def _find_native_threads(findings: _Findings) -> None:
+    lasting: set[str] = set()
+    unknown: set[str] = set()
+    nameless: list[int] = []
+    if findings.tasks is None:
+        lasting.update(label for module, label in _LASTING_MODULES.items() if module in loaded_modules)
     else:
-        names = _thread_names(tasks)
-        found = [label for pattern, label in _LASTING_THREADS if any(map(pattern.match, names))]
-    if "XLA" in found and "TensorFlow" in found and "tensorflow" not in loaded_modules:
-        found.remove("TensorFlow")  # Their threads have the same beginning.
-    if "polars" in found and "a tokio runtime" in found:
-        found.remove("a tokio runtime")  # It is that of polars.
+        known = {thread.native_id for thread in list(threading._active.values())}  # type: ignore[attr-defined]  # As above.
+        tasks = [task for task in map(int, findings.tasks) if task != os.getpid() and task not in known]
+        for task, path in _native_threads.paths(tasks).items():
+            name, file = _thread_name(task), own_path(path)
+            label = next((label for part, start, label in _LASTING if _belongs(file, name, part, start)), "")
+            if label:
+                lasting.add(label)
+            elif is_python(path):
+                nameless.append(task)
+            elif name and not _SAFE.search(file) and not _SAFE_NAMES.match(name):
+                unknown.add(library_name(path))
     if _numba_would_end_the_copy():
-        found.append("numba")
-    return found
+        lasting.add("numba")
+    if nameless and not sys._current_frames().keys() - threading._active.keys():  # type: ignore[attr-defined]  # As above.
+        nameless = []  # They run no code any more, and are about to end.
+    findings.lasting, findings.unknown, findings.nameless = sorted(lasting), sorted(unknown), nameless
 
 
-def _thread_names(tasks: frozenset[str]) -> set[str]:
-    names = set()
-    for task in tasks:
-        try:
-            with open(f"{_TASKS}/{task}/comm", encoding="utf-8", errors="replace") as file:
-                names.add(file.read())
-        except OSError:
-            pass  # It has ended.
-    return names
+def _belongs(file: str, name: str, part: re.Pattern[str], start: re.Pattern[str]) -> bool:
+    """Whether a thread is one of the library whose files have this part; by its name where the file is not known."""
+    if not file:
+        return bool(start.match(name))
+    return bool(part.search(file)) and not _SAFE_NAMES.match(name)
+
+
+def _thread_name(task: int) -> str:
+    """The name that Linux knows a thread by; empty when it has ended."""
+    try:
+        with open(f"{_TASKS}/{task}/comm", encoding="utf-8", errors="replace") as file:
+            return file.read()
+    except OSError:
+        return ""
 
 
 def _numba_would_end_the_copy() -> bool:

@@ -8,14 +8,13 @@ the difference ask `is_aside`.
 from __future__ import annotations
 
 import warnings
+from contextlib import contextmanager
 
-from .descriptors import is_high
-from .stdlib import _socket as socket
-from .stdlib import fcntl, loaded_modules, os, resource, select, stat
+from .stdlib import loaded_modules, os, resource
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection
+    from collections.abc import Callable, Iterator
     from typing import Any, NoReturn
 
 MARK = "pisces-asleep"
@@ -26,15 +25,14 @@ ASLEEP = 1 << 60
 RLIMIT_LOCKS = 10
 """A limit that Linux keeps for each process and has not enforced since 2.4: any number can stand there."""
 
-_LET_GO_SECONDS = 1.0
-_REOPENED_WITH = os.O_ACCMODE | os.O_APPEND | os.O_NONBLOCK
-
 
 class _Fork:
     """What is known of the fork under way, and of the one that made this process."""
 
     aside = False
     mark = -1
+    forget_output: Callable[[], None] = staticmethod(lambda: None)
+    """Drops what was printed by functions that user code has registered for forks."""
 
 
 def is_aside() -> bool:
@@ -48,40 +46,44 @@ def expect_forks() -> None:
         warnings.filterwarnings("ignore", message=message, module=__name__.replace(".", r"\."))
 
 
+def expect_output(forget: Callable[[], None]) -> None:
+    """Have this called when a fork of ours has been made, while `is_aside` is still true, in both processes."""
+    _Fork.forget_output = staticmethod(forget)
+
+
 def fork_aside(
-    tell: Callable[[int], None] = lambda pid: None, refuse: Callable[[Exception], None] = lambda error: None
+    tell: Callable[[int], None] = lambda pid: None,
+    refuse: Callable[[Exception], None] = lambda error: None,
+    fork: Callable[[], int] | None = None,
 ) -> int:
     """Fork a copy. 0 in the copy; in the original the pid of a process that ends at once, and is to be reaped later.
 
     Two forks: the copy is orphaned at once and becomes the supervisor's, so that no `os.wait()` of the user's sees it.
     Waiting for the process between would take four times as long as forking it. In the process between, `tell` hears
-    the pid of the copy; or `refuse` why there is none, and its exit status is 1. Raises what the first fork raises:
-    `OSError`, or anything if code of the user's has its hands in it.
+    the pid of the copy; or `refuse` why there is none, and its exit status is 1. `fork` makes the first of
+    the two, in a block that is `marked`. Raises what it raises: `OSError`, or anything if code of the user's has its
+    hands in it.
     """
-    mark, limit = _open_mark(), _mark_limit()
-    try:
-        pid = fork_child()
-    except BaseException:
-        _take_back(mark, limit)
-        raise
+    pid = fork_child(fork or _fork)
     if pid == 0:
         _orphan_ourselves(tell, refuse)
-    if pid:
-        _take_back(mark, limit)
-        return pid
-    close_mark()
-    _Fork.mark = mark
-    return 0
+    return pid
 
 
-def fork_child() -> int:
+def _fork() -> int:
+    with marked():
+        return os.fork()
+
+
+def fork_child(fork: Callable[[], int] | None = None) -> int:
     """`os.fork` as no hook of ours heeds it; the child draws the random numbers that we would."""
     random: Any = loaded_modules.get("random")
     state = random.getstate() if hasattr(random, "getstate") else None  # Python gives each forked process a new seed.
     _Fork.aside = True
     try:
-        pid = os.fork()
+        pid = (fork or os.fork)()
     finally:
+        _Fork.forget_output()
         _Fork.aside = False
     if pid == 0 and state is not None:
         random.setstate(state)
@@ -106,12 +108,29 @@ def _end_between(say: Callable[[Any], None], what: object, *, code: int) -> NoRe
         os._exit(code)
 
 
+@contextmanager
+def marked() -> Iterator[None]:
+    """What is forked in this block is known to sleep from its beginning, until it goes on as a kernel.
+
+    For moments only: a process that another thread starts meanwhile would be taken for such a copy.
+    """
+    pid, mark, limit = os.getpid(), _open_mark(), _mark_limit()
+    try:
+        yield
+    finally:
+        if os.getpid() != pid:
+            close_mark()
+            _Fork.mark = mark
+        else:
+            _take_back(mark, limit)
+
+
 def _open_mark() -> int:
     return os.memfd_create(MARK) if hasattr(os, "memfd_create") else -1
 
 
 def _mark_limit() -> int | None:
-    """Add to our limit, which the copy inherits; what it was. The copy has it until it goes on as a kernel."""
+    """Add to our limit, which the copy inherits; what it was."""
     try:
         limit, most = resource.prlimit(0, RLIMIT_LOCKS)
         resource.prlimit(0, RLIMIT_LOCKS, (ASLEEP + max(limit, 0) % ASLEEP, most))
@@ -121,7 +140,7 @@ def _mark_limit() -> int | None:
 
 
 def _take_back(mark: int, limit: int | None) -> None:
-    """We have forked, and are no copy."""
+    """We are no copy."""
     _close(mark)
     if limit is not None:
         resource.prlimit(0, RLIMIT_LOCKS, (limit, resource.prlimit(0, RLIMIT_LOCKS)[1]))
@@ -133,6 +152,11 @@ def close_mark() -> None:
     _Fork.mark = -1
 
 
+def mark_fd() -> int:
+    """The descriptor that shows that this process sleeps, -1 if it has none."""
+    return _Fork.mark
+
+
 def put_mark() -> None:
     """We are going to sleep, without having been forked as a copy."""
     _Fork.mark = _open_mark()
@@ -141,83 +165,3 @@ def put_mark() -> None:
 def _close(fd: int) -> None:
     if fd >= 0:
         os.close(fd)
-
-
-class OpenFiles:
-    """What is open in the original just before the fork, as far as a copy and its original must know."""
-
-    def __init__(self) -> None:
-        self.positions: dict[int, int] = {}
-        """Where regular files stand: the original may go on reading before the copy looks."""
-        self.has_channels = False
-        """Whether the user has a pipe, a socket or the like: then a copy that has not let go of it can be noticed."""
-        for fd in _descriptors():
-            try:
-                mode = os.fstat(fd).st_mode
-                if stat.S_ISREG(mode):
-                    self.positions[fd] = os.lseek(fd, 0, os.SEEK_CUR)
-                elif fd > 2 and not is_high(fd):
-                    self.has_channels |= not (stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode))
-            except OSError:
-                pass  # The descriptor of the listing itself, or a file that has no position.
-
-
-class LettingGo:
-    """How the original knows that a copy holds none of its channels any more: the end of a pipe."""
-
-    def __init__(self) -> None:
-        self._read, self._write = os.pipe()
-
-    def done(self) -> None:
-        """In the copy, when it has let go of everything."""
-        os.close(self._read)
-        os.close(self._write)
-
-    def wait(self) -> None:
-        """In the original: a copy on its way takes a few milliseconds, on a busy machine more."""
-        os.close(self._write)
-        select.select([self._read], [], [], _LET_GO_SECONDS)
-        os.close(self._read)
-
-
-def let_go(positions: dict[int, int], *, keep: Collection[int]) -> list[int]:
-    """In a copy: share nothing with the original that either could notice. Returns the descriptors that went dead.
-
-    A pipe or a socket that a sleeping copy holds open would keep others waiting for its end: each gets, under the same
-    number, one end of a connection whose other end is closed. A regular file is opened anew, at its own position.
-    """
-    ours, theirs = socket.socketpair()
-    theirs.close()
-    dead = []
-    keep = {*keep, ours.fileno(), _Fork.mark}
-    for fd in _descriptors():
-        try:
-            mode = os.fstat(fd).st_mode
-            inheritable = os.get_inheritable(fd)
-        except OSError:
-            continue  # The descriptor of the listing.
-        if fd in keep or stat.S_ISDIR(mode) or stat.S_ISCHR(mode) or stat.S_ISBLK(mode):
-            continue
-        if stat.S_ISREG(mode):
-            _open_anew(fd, positions.get(fd), inheritable)
-        else:
-            os.dup2(ours.fileno(), fd, inheritable=inheritable)
-            dead.append(fd)
-    ours.close()
-    return dead
-
-
-def _open_anew(fd: int, position: int | None, inheritable: bool) -> None:
-    if position is None:
-        return
-    try:
-        own = os.open(f"/proc/self/fd/{fd}", fcntl.fcntl(fd, fcntl.F_GETFL) & _REOPENED_WITH | os.O_CLOEXEC)
-    except OSError:
-        return  # It may not be opened any more: then its position stays shared, as with every fork.
-    os.lseek(own, position, os.SEEK_SET)
-    os.dup2(own, fd, inheritable=inheritable)
-    os.close(own)
-
-
-def _descriptors() -> list[int]:
-    return [int(name) for name in os.listdir("/proc/self/fd")]

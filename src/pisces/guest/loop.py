@@ -11,14 +11,18 @@ from types import ModuleType
 
 from . import cell_loop, checkpoint, fork_safety, forking, memory_limit, modules, prelude, processes, stdin
 from .channel import FrameWriter
+from .copied_descriptors import LettingGo, OpenFiles, let_go
+from .databases import Databases
 from .descriptors import opened_high, private_duplicate
 from .interrupts import Interrupts
 from .kernel import become_kernel
+from .native_threads import leave_lost_stacks
+from .other_threads import OtherThreadsBusy
 from .outcomes import outcome_of, without_our_frames
 from .own_children import OwnChildren
 from .requests import RequestReader
 from .shell_contract import CellOutcome, Shell
-from .sleeper import Sleeper
+from .sleeper import Sleeper, say_failed
 from .stdlib import _socket as socket
 from .stdlib import asyncio, faulthandler, mmap, os, platform, resource, select, selectors, signal, time
 from .streams import StandardStreams
@@ -26,7 +30,7 @@ from .variables import NamespaceWatch
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Coroutine
+    from collections.abc import Callable, Coroutine
     from typing import Any, NoReturn
 
     from .sleeper import Woken
@@ -58,6 +62,31 @@ class ShellChannel:
         return self._interrupts.run(coroutine)
 
 
+class _BeforeFork:
+    """What is known of the kernel right before a checkpoint is forked, for the copy."""
+
+    def __init__(self, own_set: int, own_children: Callable[[], list[int] | None]) -> None:
+        self._own_set = own_set
+        self._own_children = own_children
+        self.letting_go: LettingGo | None = None
+
+    def look(self) -> None:
+        """Called in the kernel, again when the fork had to wait."""
+        self.facts = checkpoint.facts_before_fork(own_children=self._own_children())
+        self.files = OpenFiles(own_set=self._own_set)
+        if self.files.has_channels and self.letting_go is None:
+            self.letting_go = LettingGo()
+
+    def let_go(self, host: socket.socket) -> None:
+        """In the copy: hold nothing that the kernel, or who is connected to it, could notice."""
+        try:
+            let_go(self.files, keep={host.fileno(), *(self.letting_go.fds if self.letting_go is not None else ())})
+        except Exception:
+            os._exit(1)  # What it still shares could do harm: rather no checkpoint, as the host sees at once.
+        if self.letting_go is not None:
+            self.letting_go.done()
+
+
 class KernelLoop:
     """One kernel process, from its first request to its last.
 
@@ -70,6 +99,7 @@ class KernelLoop:
         self._trace = private_duplicate(nowhere)
         faulthandler.enable(file=self._trace, all_threads=False)
         self._slate: mmap.mmap | bytearray = bytearray(_SLATE_BYTES)
+        self._databases = Databases()
         self._streams = StandardStreams()
         self._streams.install()
         self._own_children = OwnChildren()
@@ -131,7 +161,7 @@ class KernelLoop:
             if kind == "execute":
                 self._execute(request)
             elif kind == "checkpoint":
-                self._checkpoint()
+                self._checkpoint(wanted=request["wanted"])
             elif kind == "variables":
                 self._frames.send("variables", variables=self._watch.everything())
             elif kind == "complete":
@@ -139,8 +169,12 @@ class KernelLoop:
             elif kind == "load":
                 self._load(request["execution_count"])
 
-    def _checkpoint(self) -> None:
-        """Fork a copy that sleeps. This returns in the kernel and, later, in every kernel that the copy becomes."""
+    def _checkpoint(self, *, wanted: bool) -> None:
+        """Fork a copy that sleeps. This returns in the kernel and, later, in every kernel that the copy becomes.
+
+        Where other threads run, it waits for a moment at which a fork does them no harm. If nobody `wanted` the copy,
+        it does not wait for long, and less when there is a request.
+        """
         began = time.perf_counter()
         if not self._requests.fds:  # The system drops a descriptor on its way to a process that can have no more.
             self._frames.send("checkpointed", blocked_us=0, problem="the kernel has no file descriptor left")
@@ -148,49 +182,54 @@ class KernelLoop:
         host = socket.socket(fileno=self._requests.fds.pop(0))
         host.setblocking(True)  # Whatever `socket.setdefaulttimeout` says: a copy may sleep for days.
         problem = fork_safety.obstacle()
+        others, before = fork_safety.other_threads(), _BeforeFork(self._own_set, self._children_of_ours)
         if not problem:
             try:
                 with self._streams.quiet(), self._own_children.unheard():
-                    own_children = self._own_children.pids if self._streams.order.children else None
-                    facts = checkpoint.facts_before_fork(own_children=own_children)
-                    files = forking.OpenFiles()
-                    letting_go = forking.LettingGo() if files.has_channels else None
-                    between = forking.fork_aside()
+                    requests = None if wanted else self._requests.fileno()
+                    between = forking.fork_aside(fork=lambda: others.fork(before.look, requests))
                     self._own_children.pids += [between] if between else []
-            except BaseException as error:  # The system refused, or the user's code that runs at a fork raised.
+            except BaseException as error:
                 if os.getpid() != self._pid:
                     os._exit(1)  # A copy that is not whole must not take itself for the kernel.
-                raised = outcome_of(error)
-                what = "the system refused" if isinstance(error, OSError) else f"code at the fork raised {raised.ename}"
-                problem = f"{what}: {raised.evalue}".removesuffix(": ")
+                problem = _why_no_copy(error)
             else:
                 if between == 0:
-                    self._let_go(files, host, letting_go)
-                    self._sleep(host, facts)
+                    before.let_go(host)
+                    if others.at_work:
+                        reason = before.facts["by_value"]
+                        before.facts["by_value"] = fork_safety.with_threads_at_work(reason, others.at_work)
+                        self._streams.renew()
+                    self._sleep(host, before.facts, before.files)
                     return
-                if letting_go is not None:
-                    letting_go.wait()
+        if before.letting_go is not None:
+            before.letting_go.wait()
+        if problem:
+            say_failed(host, problem)
         host.close()
-        blocked_us = round((time.perf_counter() - began) * 1e6)
+        blocked_us = round((time.perf_counter() - began - others.waited) * 1e6)
         self._frames.send("checkpointed", blocked_us=blocked_us, problem=problem)
 
-    def _let_go(self, files: forking.OpenFiles, host: socket.socket, letting_go: forking.LettingGo | None) -> None:
-        """In the copy: hold nothing that the kernel, or who is connected to it, could notice."""
-        forking.let_go(files.positions, keep={host.fileno()})
-        if letting_go is not None:
-            letting_go.done()
+    def _children_of_ours(self) -> list[int] | None:
+        """Child processes that are not the user's; None if there can be no others."""
+        return self._own_children.pids if self._streams.order.children else None
 
-    def _sleep(self, host: socket.socket, facts: dict[str, Any]) -> None:
+    def _sleep(self, host: socket.socket, facts: dict[str, Any], files: OpenFiles) -> None:
         """In the copy: until it is woken, and goes on as a kernel."""
         facts["execution_count"] = self._shell.execution_count
+        imports = checkpoint.give_up_imports()
+        facts["threads"] = [*facts["threads"], *imports]
         self._streams.attach_to_nothing()  # Code of the user's may run here and print, when its variables are saved.
         processes.be_worth_keeping()
         memory_limit.lift()
+        leave_lost_stacks()
         woken = Sleeper(host, facts, self.save).sleep()
         become_kernel(woken.message)
-        variables = checkpoint.lost_variables(self._shell.namespace, self._shell.given.ours())
-        others = [*fork_safety.lost_threads(), *facts["children"], *checkpoint.give_up_tasks(self._loop)]
-        self.attach(woken, [*others, *variables])
+        self._databases = files.databases
+        databases = self._databases.resume(self._shell.namespace)
+        variables = checkpoint.lost_variables(self._shell.namespace, self._shell.given.ours(), self._loop)
+        others = [*fork_safety.lost_threads(), *imports, *facts["children"], *checkpoint.give_up_tasks(self._loop)]
+        self.attach(woken, [*others, *files.lost, *databases, *variables])
 
     def save(self, fd: int) -> None:
         """Write the user's variables to a file, for a kernel that cannot be this one."""
@@ -225,8 +264,9 @@ class KernelLoop:
         selector = selectors.DefaultSelector()
         self._loop = self._interrupts.loop = asyncio.SelectorEventLoop(selector)
         self._loop.add_reader(self._requests.fileno(), self._on_request)
+        self._own_set = selector.fileno()
         self._poll = select.poll()
-        for fd in (self._requests.fileno(), selector.fileno()):
+        for fd in (self._requests.fileno(), self._own_set):
             self._poll.register(fd, select.POLLIN)
 
     def _replace_loop(self) -> None:
@@ -277,6 +317,8 @@ class KernelLoop:
         cell_loop.begin(self._loop)
         self._frames.cell = request["id"]
         self._streams.begin_cell()
+        for lost in self._databases.settle():
+            self._streams.stderr.write(f"Not back: {lost}\n")
         memory_limit.enforce()
         outcome = self._run_cell(request)
         memory_limit.ease()
@@ -299,7 +341,7 @@ class KernelLoop:
             exit_code=outcome.exit_code,
             variables=variables,
             faults=resource.getrusage(resource.RUSAGE_SELF).ru_minflt,
-            obstacle=fork_safety.obstacle() if fork_safety.may_use_a_device() else "",
+            obstacle=fork_safety.obstacle() if fork_safety.may_have_obstacle() else "",
         )
 
     def _run_cell(self, request: dict[str, Any]) -> CellOutcome:
@@ -339,6 +381,15 @@ class KernelLoop:
             without_our_frames(error.__traceback__)
             return outcome_of(error)
         return None
+
+
+def _why_no_copy(error: BaseException) -> str:
+    """Other threads left no moment for a fork, the system refused it, or the user's code that runs at one raised."""
+    if isinstance(error, OtherThreadsBusy):
+        return str(error)
+    raised = outcome_of(error)
+    what = "the system refused" if isinstance(error, OSError) else f"code at the fork raised {raised.ename}"
+    return f"{what}: {raised.evalue}".removesuffix(": ")
 
 
 def _end_forked_process(outcome: CellOutcome) -> NoReturn:

@@ -120,13 +120,13 @@ def data_size() -> int:
 
 def _prctl(option: int, value: int) -> bool:
     try:
-        return bool(_c_library().prctl(option, value, 0, 0, 0) == 0)
+        return bool(c_library().prctl(option, value, 0, 0, 0) == 0)
     except (ImportError, OSError, AttributeError):
         return False
 
 
 @functools.cache
-def _c_library() -> Any:
+def c_library() -> Any:
     """Opened once, by the supervisor: every kernel is forked with it, and saves 0.2 ms."""
     import ctypes
 
@@ -194,7 +194,7 @@ def _detach(pid: int, signum: int) -> None:
         import ctypes
 
         passed_on = ctypes.c_void_p(0 if signum == signal.SIGTRAP else signum)
-        _c_library().ptrace(ctypes.c_long(17), ctypes.c_int(pid), None, passed_on)
+        c_library().ptrace(ctypes.c_long(17), ctypes.c_int(pid), None, passed_on)
     except (ImportError, OSError, AttributeError):
         pass  # Not on this system: then it stays stopped until it is killed.
 
@@ -323,10 +323,10 @@ def _has_cookie(pid: int, cookie: str) -> bool:
 
 
 def tracks_resources(pid: int) -> bool:
-    """Whether it is the process by which multiprocessing cleans up after a program."""
+    """Whether it is the process by which multiprocessing, or joblib's loky, cleans up after a program."""
     try:
         with open(f"/proc/{pid}/cmdline", "rb") as file:
-            return b"multiprocessing.resource_tracker" in file.read()
+            return b"resource_tracker import main" in file.read()
     except OSError:
         return False
 

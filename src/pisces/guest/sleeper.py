@@ -9,9 +9,10 @@ It ends only by `os._exit`: what a program does at its end (removing temporary f
 from __future__ import annotations
 
 from . import forking, memory_limit, processes
+from .copied_descriptors import OpenFiles, let_go
 from .requests import receive_with_descriptors, split_requests
 from .stdlib import _socket as socket
-from .stdlib import json, os, signal, time
+from .stdlib import gc, json, os, signal, time
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,9 @@ class Sleeper:
         """Returns in every copy that is to be a kernel; never here."""
         # A handler of the user's is not to run here, and not to hear of our own children.
         mask = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGCHLD})
+        # A collection would copy pages, and call libraries that wait for threads which are not here: jpype does.
+        collects = gc.isenabled()
+        gc.disable()
         self._say({"type": "asleep", "pid": os.getpid(), **self._facts})
         while True:
             data, fds = receive_with_descriptors(self._host)
@@ -56,7 +60,9 @@ class Sleeper:
             for request in split_requests(self._buffer, data):
                 if request["type"] == "wake":
                     own, fds = fds[:KERNEL_FDS], fds[KERNEL_FDS:]
-                    if self._copy_ourselves():
+                    if self._copy_ourselves(own):
+                        if collects:
+                            gc.enable()
                         signal.pthread_sigmask(signal.SIG_SETMASK, mask)
                         return Woken(request, own)
                     _close(own)
@@ -64,8 +70,12 @@ class Sleeper:
                     self._save_in_a_child(fds[0], request["seconds"])
             _close(fds)
 
-    def _copy_ourselves(self) -> bool:
-        """True in the copy, which the host has been told of; or it has been told why there is none."""
+    def _copy_ourselves(self, own: list[int]) -> bool:
+        """True in the copy, which the host has been told of; or it has been told why there is none.
+
+        The copy shares no descriptor with us but its `own`: nothing that it does shows in the next one that is woken.
+        """
+        files = OpenFiles()
         try:
             between = forking.fork_aside(self._say_woken, self._refuse)
         except Exception as error:
@@ -76,6 +86,7 @@ class Sleeper:
             return False
         self._host.close()
         forking.close_mark()
+        let_go(files, keep=own)
         return True
 
     def _say_woken(self, pid: int) -> None:
@@ -86,6 +97,7 @@ class Sleeper:
 
     def _save_in_a_child(self, fd: int, seconds: float) -> None:
         """Write the variables; in a child, because it may hang, and because we may be wanted again."""
+        files = OpenFiles()
         try:
             pid = forking.fork_child()
         except Exception as error:
@@ -94,6 +106,7 @@ class Sleeper:
         if pid == 0:
             code = 1
             try:
+                let_go(files, keep={fd})
                 processes.be_expendable()
                 memory_limit.bound_extra()
                 self._save(fd)
@@ -112,6 +125,14 @@ class Sleeper:
             self._host.sendall(_encode(message).encode("utf-8") + b"\n")
         except OSError:
             os._exit(0)  # As above.
+
+
+def say_failed(host: socket.socket, reason: str) -> None:
+    """Say on the socket of a copy why there is none; who waits for it hears that before the kernel is listened to."""
+    try:
+        host.sendall(_encode({"type": "failed", "reason": reason}).encode("utf-8") + b"\n")
+    except OSError:
+        pass  # Nobody waits for it any more.
 
 
 def collect(child: int) -> bool:

@@ -17,6 +17,7 @@ from types import SimpleNamespace
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import _socket as _socket
+    import _thread as _thread
     import array as array
     import asyncio as asyncio
     import faulthandler as faulthandler
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
     import signal as signal
     import socket as socket
     import stat as stat
+    import struct as struct
     import termios as termios
     import threading as threading
     import time as time

@@ -13,7 +13,8 @@ from contextlib import contextmanager
 
 from .descriptors import private_duplicate
 from .flusher import Flusher, InterruptGuard
-from .forking import is_aside
+from .fork_messages import no_fork_messages
+from .forking import expect_output, is_aside
 from .stdlib import array, fcntl, os, select, termios, threading
 
 TYPE_CHECKING = False
@@ -100,7 +101,6 @@ class OutputOrder:
     def disown(self) -> None:
         """In a process that user code forked: write on, but never a marker."""
         self._enabled = False
-        self.lock = threading.RLock()
 
 
 def _nothing() -> None:
@@ -128,6 +128,7 @@ class _RawWriter(io.RawIOBase):
     def __init__(self, fd: int, order: OutputOrder) -> None:
         self._fd = fd
         self._order = order
+        self._main = threading.get_ident()
         self.on_threads: Callable[[], None] = _nothing
         """Called when threads of the user's may be writing too, before a write that may wait."""
 
@@ -139,6 +140,8 @@ class _RawWriter(io.RawIOBase):
 
     def write(self, data: Any) -> int:
         size = len(data)
+        if is_aside() and threading.get_ident() == self._main:
+            return size  # Printed by a function that user code has registered for forks. Nobody asked for this fork.
         if _threads_of_the_user():
             self.on_threads()
         with self._order.guard, self._order.lock:
@@ -214,6 +217,7 @@ class StandardStreams:
 
     def __init__(self) -> None:
         self.order = OutputOrder()
+        self._abandoned: tuple[_TextStream, ...] = ()
         self.stdout = _Stdout(1, self.order)
         self.stderr = _Stderr(2, self.order)
         self._c_flush = _c_stdio_flush()
@@ -228,6 +232,7 @@ class StandardStreams:
         sys.stderr = sys.__stderr__ = self.stderr  # type: ignore[misc]  # Final for typeshed.
         sys.addaudithook(self._on_audit)
         os.register_at_fork(after_in_child=self._in_forked_child)
+        expect_output(self._flush_text)
 
     def attach(self, stdout: int, stderr: int, nonce: str) -> None:
         """Write to these pipes from now on."""
@@ -245,9 +250,12 @@ class StandardStreams:
 
     @contextmanager
     def quiet(self) -> Iterator[None]:
-        """Nothing is buffered, and no thread is inside a stream: the process can be forked, and both can go on."""
+        """Nothing is buffered, and no thread begins to write: the process can be forked, and both can go on.
+
+        Not with the lock of the order: who comes to wait for that holds a lock of the buffer, which a copy cannot open.
+        """
         self.flush()
-        with self.flusher.quiet, self.stdout.turn, self.stderr.turn, self.order.lock:
+        with self.flusher.quiet, self.stdout.turn, self.stderr.turn, no_fork_messages(lambda text: write_all(2, text)):
             yield
 
     def begin_cell(self) -> None:
@@ -280,6 +288,10 @@ class StandardStreams:
         self.stderr.flush()
         self._c_flush()
 
+    def _flush_text(self) -> None:
+        self.stdout.flush()
+        self.stderr.flush()
+
     def _on_audit(self, event: str, args: object) -> None:
         if event in _CHILD_STARTS and StandardStreams.current is self and not is_aside():
             self.before_child()
@@ -294,10 +306,17 @@ class StandardStreams:
             return
         self.order.disown()
         self.flusher.forget()
-        # A thread of the parent's may have held a lock inside the old streams: they are left alone, and kept, because
-        # their end would flush them. Lines go out at once, as the process may end with os._exit.
-        old = self._abandoned = (self.stdout, self.stderr)
-        self.stdout = _Stdout(1, self.order, line_buffering=True)
+        self.renew(line_buffering=True)  # The process may end with os._exit.
+
+    def renew(self, *, line_buffering: bool = False) -> None:
+        """Have other streams, in a process that has lost threads: one may have held a lock inside of the old ones.
+
+        Those are left alone, and kept, because their end would flush them.
+        """
+        self.order.lock = threading.RLock()
+        old = (self.stdout, self.stderr)
+        self._abandoned += old
+        self.stdout = _Stdout(1, self.order, line_buffering=line_buffering)
         self.stderr = _Stderr(2, self.order)
         if sys.stdout is old[0]:
             sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]  # Final for typeshed.

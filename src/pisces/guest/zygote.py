@@ -128,6 +128,8 @@ class Supervisor:
         elif kind == "ping":
             self._continue_sleepers()
             self._send({"type": "pong"})
+        elif kind == "end_copy":
+            self._end_copy(message["pid"])
         elif kind == "signal":
             self._signal(kernel, message["signal"])
             self._send({"type": "signalled", "kernel": message["kernel"]})
@@ -139,6 +141,12 @@ class Supervisor:
         for pid in processes.children(os.getpid()):
             if processes.sleeps(pid):
                 processes.continue_if_stopped(pid)
+
+    def _end_copy(self, pid: int) -> None:
+        """End a sleeping copy that hangs, in code of the user's that runs at a fork, with what it has just forked."""
+        if pid in processes.children(os.getpid()) and processes.sleeps(pid):
+            for each in (pid, *processes.descendants(pid)):
+                processes.kill(each)
 
     def _signal(self, kernel: _Kernel | None, signum: int) -> None:
         if kernel is None or not kernel.alive:
@@ -335,11 +343,21 @@ def _last_words(error: BaseException) -> None:
         pass  # The cell closed it: nobody can be told.
 
 
+def _forget_tunable() -> None:
+    """Take out of the environment what the host put there for the C library, which has read it by now: the last one."""
+    *others, _ = os.environ.get("GLIBC_TUNABLES", "").split(":")
+    if others:
+        os.environ["GLIBC_TUNABLES"] = ":".join(others)
+    else:
+        os.environ.pop("GLIBC_TUNABLES", None)
+
+
 def supervise(host_fd: int, idle: float) -> None:
     """Serve the host behind this descriptor, until it goes or there has been no kernel for `idle` seconds."""
     host = socket.socket(fileno=host_fd)
     os.set_inheritable(host_fd, False)
     processes.set_dumpable(False)  # What kernels are told, tokens included, passes through our memory.
+    _forget_tunable()
     supervisor = Supervisor(host, idle)
     try:
         supervisor.serve()

@@ -60,7 +60,7 @@ def keep() -> Iterator[Keep]:
     made: list[NativeCheckpoint] = []
 
     async def keep_state(kernel: NativeKernel) -> NativeCheckpoint:
-        made.append(await kernel.checkpoint())
+        made.append(await kernel.checkpoint(wanted=True))
         return made[-1]
 
     yield keep_state

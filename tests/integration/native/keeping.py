@@ -11,6 +11,11 @@ from tests.fakes.drive import PATIENCE, run, value
 
 THE_KERNELS_OS = "import sys; os = sys.modules['_pisces_guest.stdlib'].os"
 """Code that binds what the kernel itself calls in the place of `os`, for a test that has it fail."""
+NATIVE_THREAD = """
+import ctypes
+ctypes.CDLL(None).pthread_create(ctypes.byref(ctypes.c_ulong()), None, ctypes.CDLL(None).pause, None)
+"""
+"""Code that starts a native thread of which nobody knows what becomes in a copy: the state then comes back by value."""
 Keep = Callable[[NativeKernel], Awaitable[NativeCheckpoint]]
 
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.unit.guest.guest_process import GUEST
 
-_LOAD_GUEST = """
+LOAD_GUEST = """
 import importlib.util, json, os, signal, sys, threading, types
 folder, arguments = json.loads(sys.argv[1])
 init = folder + "/__init__.py"
@@ -20,10 +20,11 @@ def report(value):
     print("report:" + json.dumps(value), flush=True)
 """
 _IN_A_COPY = """
-from _pisces_guest import fork_losses, fork_safety
+from _pisces_guest import fork_losses, fork_revivals, fork_safety
 def in_a_copy(function):
     "What the function returns in a forked process, within ten seconds."
     fork_safety.before_fork()
+    fork_revivals.note_threads()
     read, write = os.pipe()
     pid = os.fork()
     if pid == 0:
@@ -39,7 +40,7 @@ def in_a_copy(function):
 """
 _BY_VALUE = """
 from _pisces_guest import by_value
-cells, limits, check, without = arguments
+cells, limits, check, without, prepare = arguments
 for name in without:
     sys.modules[name] = None
 def fresh_main():
@@ -63,6 +64,7 @@ if pid == 0:
         os._exit(code)
 os.close(write)
 namespace = fresh_main()
+exec(prepare)
 os.environ["PI_KERNEL_COOKIE"] = "new"
 missing = by_value.load(namespace, read)
 os.waitpid(pid, 0)
@@ -74,7 +76,7 @@ report({name: value for name, value in checks.items() if isinstance(value, (bool
 
 def run_forking(program: str, *, interpreter: str = sys.executable, cwd: Path) -> Any:
     """What the program hands to `report`; it has `in_a_copy`, `fork_safety` and `fork_losses`."""
-    return _run(_LOAD_GUEST + _IN_A_COPY + program, [], interpreter, cwd)
+    return _run(LOAD_GUEST + _IN_A_COPY + program, [], interpreter, cwd)
 
 
 def saved_and_loaded(
@@ -84,13 +86,17 @@ def saved_and_loaded(
     cwd: Path,
     without: list[str] | None = None,
     interpreter: str = sys.executable,
+    prepare: str = "",
     **limits: float,
 ) -> dict[str, Any]:
     """Run the cells, save their variables, load them in a fresh namespace and run the check there.
 
     Returns the plain variables that the check set, and `missing`. `without`: modules that cannot be imported.
+    `prepare` is run before the variables are loaded: a fresh interpreter has not what the cells did to modules.
     """
-    result: dict[str, Any] = _run(_LOAD_GUEST + _BY_VALUE, [cells, limits, check, without or []], interpreter, cwd)
+    result: dict[str, Any] = _run(
+        LOAD_GUEST + _BY_VALUE, [cells, limits, check, without or [], prepare], interpreter, cwd
+    )
     return result
 
 

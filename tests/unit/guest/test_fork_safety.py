@@ -3,6 +3,7 @@
 import sys
 import threading
 import time
+from collections.abc import Iterable
 from pathlib import Path
 from types import ModuleType, SimpleNamespace
 
@@ -22,10 +23,16 @@ def unseen(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture
-def names(monkeypatch: pytest.MonkeyPatch) -> set[str]:
-    """The names that native threads have."""
-    found: set[str] = set()
-    monkeypatch.setattr(fork_safety, "_thread_names", lambda tasks: found)
+def native(monkeypatch: pytest.MonkeyPatch) -> list[tuple[str, str]]:
+    """The name of each native thread, and the file of the library that started it."""
+    found: list[tuple[str, str]] = []
+
+    def paths(tasks: Iterable[int]) -> dict[int, str]:
+        return {task: found[task - 1][1] for task in tasks}
+
+    monkeypatch.setattr(fork_safety, "_tasks", lambda: frozenset(str(n + 1) for n in range(len(found))))
+    monkeypatch.setattr(fork_safety, "_thread_name", lambda task: found[task - 1][0])
+    monkeypatch.setattr(fork_safety._native_threads, "paths", paths)
     return found
 
 
@@ -34,23 +41,53 @@ def test_a_plain_process_can_be_copied() -> None:
     assert fork_safety.by_value_reason() == ""
 
 
+PACKAGES = "/home/polars/.venv/lib/python3.11/site-packages"
+
+
 @pytest.mark.parametrize(
     ("threads", "reason"),
     [
-        ({"polars-0\n", "tokio-rt-worker\n"}, "polars has threads that a copy cannot start again"),
-        ({"polars-ooc-clea\n", "jemalloc_bg_thd\n"}, ""),
-        ({"tf_XLAEigen\n"}, "XLA has threads that a copy cannot start again"),
-        ({"event_engine\n", "polars-1\n"}, "polars and gRPC have threads that a copy cannot start again"),
+        (
+            [("polars-0", f"{PACKAGES}/_polars_runtime/_polars.abi3.so")],
+            "polars has threads that a copy cannot start again",
+        ),
+        ([("polars-ooc-clea", f"{PACKAGES}/_polars_runtime/_polars.abi3.so")], ""),
+        ([("jemalloc_bg_thd", f"{PACKAGES}/pyarrow/libarrow.so.2600")], ""),
+        ([("python", f"{PACKAGES}/numpy.libs/libscipy_openblas64_-32a4b2a6.so"), ("python", "/lib/libgomp.so.1")], ""),
+        ([("tf_XLAEigen", "")], "XLA has threads that a copy cannot start again"),
+        (
+            [("python", "/usr/lib/jvm/lib/server/libjvm.so")],
+            "a Java virtual machine has threads that a copy cannot start again",
+        ),
+        (
+            [("event_engine", f"{PACKAGES}/grpc/_cython/cygrpc.so"), ("polars-1", "")],
+            "gRPC and polars have threads that a copy cannot start again",
+        ),
+        (
+            [("python", f"{PACKAGES}/rustworkx/rustworkx.abi3.so")],
+            "rustworkx has threads that a copy may not start again",
+        ),
+        ([("python", f"{PACKAGES}/pyzmq.libs/libzmq-2f.so.5")], "pyzmq has threads that a copy may not start again"),
+        ([("python", f"{PACKAGES}/_kuzu.cpython-311.so")], "kuzu has threads that a copy may not start again"),
+        ([("python", "/opt/conda/lib/libfast.so.3")], "libfast has threads that a copy may not start again"),
+        ([("python", "")], "a library has threads that a copy may not start again"),
+        (
+            [("python", f"{PACKAGES}/blake3/blake3.so"), ("tf_XLAEigen", "")],
+            "XLA has threads that a copy cannot start again and blake3 has threads that a copy may not start again",
+        ),
     ],
 )
-def test_libraries_are_known_by_the_names_of_their_threads(names: set[str], threads: set[str], reason: str) -> None:
-    names |= threads
+def test_a_library_is_safe_only_if_it_is_known_to_be(
+    native: list[tuple[str, str]], threads: list[tuple[str, str]], reason: str
+) -> None:
+    native += threads
     assert fork_safety.by_value_reason() == reason
 
 
-def test_a_name_that_comes_late_is_seen(names: set[str]) -> None:
+def test_a_name_that_comes_late_is_seen(native: list[tuple[str, str]]) -> None:
+    native.append(("jemalloc_bg_thd", ""))
     assert fork_safety.by_value_reason() == ""
-    names.add("polars-0\n")
+    native[0] = ("polars-0", "")
     assert fork_safety.by_value_reason() != ""
 
 
