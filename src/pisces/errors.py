@@ -56,8 +56,8 @@ class PiscesError(Exception):
         return str(self).rstrip(".")
 
     def explain(self) -> str:
-        """The message and, where there is one, the hint: what a person or an agent should read."""
-        return f"{self}\n{self.hint}" if self.hint else str(self)
+        """The message, the hint where there is one, and notes: what a person or an agent should read."""
+        return "\n".join([str(self), *([self.hint] if self.hint else []), *getattr(self, "__notes__", ())])
 
 
 class InvalidCall(PiscesError):

@@ -152,6 +152,21 @@ async def test_a_checkpoint_that_was_dropped_cannot_be_gone_back_to(keeping: Kee
     kept.drop()
     kept.drop()
     assert not kept.usable
+    await ok(keeping, "x = 2")
+    with pytest.raises(KernelError):
+        await keeping.restore(kept, soon())
+    assert await value(keeping, "x") == "2", "the kernel is as it was"
+    await keeping.restore(other, soon())
+    assert await value(keeping, "x") == "1"
+
+
+async def test_a_dead_kernel_whose_checkpoint_cannot_be_woken_can_go_on_from_another(
+    keeping: KeepingKernel, keep: Keep
+) -> None:
+    await ok(keeping, "x = 1")
+    kept, other = await keep(keeping), await keep(keeping)
+    kept.drop()
+    await run(keeping, cells.KILL_ITSELF)
     with pytest.raises(KernelError):
         await keeping.restore(kept, soon())
     assert not await keeping.is_alive()

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import socket
 import subprocess
 from collections.abc import Iterator
@@ -67,6 +68,55 @@ def test_a_loss_that_nobody_was_there_to_hear_of_is_told_with_the_next_command(
     later = pisces("run", "--session", "s", "-c", "'x' in globals()")
     assert later.stdout == "False\n"
     assert "[State: lost] The cell did not stop within 0.5 seconds" in later.stderr
+
+
+def test_a_lost_session_goes_on_with_its_interpreter_and_is_listed_until_then(
+    pisces: Command, plain_python: str, ipython_python: str
+) -> None:
+    which = "import sys; sys.executable"
+    before = pisces("run", "--session", "s", "--interpreter", ipython_python, "-c", which).stdout
+    pisces("run", "--session", "t", "-c", "1")
+    kill_host()
+    listed = pisces("session", "list")
+    assert listed.returncode == 0
+    assert re.findall(
+        r"^(\w): lost; the background host .* ended without being asked to; (.*)$", listed.stdout, re.MULTILINE
+    ) == [
+        ("s", ipython_python),
+        ("t", plain_python),
+    ]
+    assert [lost["id"] for lost in json.loads(pisces("session", "list", "--json").stdout)["details"]["lost"]] == [
+        "s",
+        "t",
+    ]
+    assert pisces("session", "close", "t").returncode == 0
+    beside = pisces("session", "list").stdout
+    assert ("s: lost;" in beside, "t: lost;" in beside) == (True, False)
+    after = pisces("run", "--session", "s", "-c", which)
+    assert after.stdout == before
+    assert "[State: lost] The background host that kept the session ended" in after.stderr
+    assert f"The session runs {ipython_python}, as before." in after.stderr
+    assert "lost" not in pisces("session", "list").stdout
+
+
+def test_another_interpreter_for_a_lost_session_is_told(
+    pisces: Command, plain_python: str, ipython_python: str
+) -> None:
+    pisces("run", "--session", "s", "-c", "1")
+    kill_host()
+    after = pisces("run", "--session", "s", "--interpreter", ipython_python, "-c", "1")
+    assert f"The session ran {plain_python}, and now runs {ipython_python}." in after.stderr
+
+
+def test_the_interpreter_of_a_session_is_known_when_its_host_is_killed_in_its_first_cell(
+    pisces: Command, ipython_python: str
+) -> None:
+    with running(pisces, "--interpreter", ipython_python):
+        kill_host()
+        assert f"s: lost; the background host that kept the session ended without being asked to; {ipython_python}" in (
+            pisces("session", "list").stdout
+        )
+    assert "as before" in pisces("run", "--session", "s", "-c", "1").stderr
 
 
 def test_a_loss_is_also_told_by_a_command_that_looks_for_the_session(pisces: Command) -> None:

@@ -9,6 +9,7 @@ import psutil
 import pytest
 
 from pisces.kernels.deadline import Deadline
+from pisces.kernels.native import kernel as kernel_module
 from pisces.model.results import ToolResult
 from pisces.runtime import Runtime
 from pisces.tools.base import CallContext
@@ -16,7 +17,7 @@ from tests.contract import cells
 from tests.fakes.drive import eventually
 from tests.fakes.runtimes import call, details, kernel_of, pool_of, runtime_on
 from tests.fakes.sleepers import checkpoints_below, newly, supervisor_of
-from tests.integration.native.keeping import THE_KERNELS_OS
+from tests.integration.native.keeping import NATIVE_THREAD, THE_KERNELS_OS
 
 PID = "__import__('os').getpid()"
 
@@ -98,6 +99,73 @@ async def test_when_the_newest_checkpoint_is_gone_the_result_says_how_far_back_i
     assert restore is not None
     assert restore.cells_lost == 1
     assert "1 cell earlier" in crashed.text.splitlines()[0]
+    assert (await call(runtime, "x")).text == "1"
+
+
+async def test_a_copy_that_is_killed_is_reported_with_the_next_result_and_listed_no_more(runtime: Runtime) -> None:
+    await call(runtime, "x = 1")
+    supervisor = supervisor_of(int((await call(runtime, PID)).text))
+    await eventually(lambda: len(checkpoints_below(supervisor)) == 2)
+    known = checkpoints_below(supervisor)
+    await session(runtime, "checkpoint", name="good")
+    os.kill(await newly(lambda: checkpoints_below(supervisor), known), signal.SIGKILL)
+    (found,) = pool_of(runtime).sessions
+    await eventually(lambda: not found.marked)
+    assert "good" not in (await session(runtime, "list")).text
+    after = await call(runtime, "x")
+    assert after.text == (
+        "1\n\nThe checkpoint 'good', of after 2 cells, ended by itself (killed, or out of memory): the session cannot "
+        "go back to that state any more."
+    )
+    assert kernel_of(after).state == "kept"
+    assert (await call(runtime, "x")).text == "1"
+
+
+async def test_an_undo_whose_copy_hangs_leaves_the_session_as_it_was(runtime: Runtime, tmp_path: Path) -> None:
+    hang = "import os, time\ndef hang():\n while os.path.exists('hang'): time.sleep(0.01)"
+    await call(runtime, f"{hang}\nos.register_at_fork(after_in_child=hang)\nx = 1")
+    pid = (await call(runtime, f"x = 2; {PID}")).text
+    await session(runtime, "checkpoint", name="good")
+    (tmp_path / "hang").touch()
+    for action in ({"action": "undo"}, {"action": "restore", "name": "good"}):
+        refused = await session(runtime, **action, timeout=1)
+        assert refused.is_error
+        assert "Nothing has changed: the session goes on where it stands." in refused.text
+    (tmp_path / "hang").unlink()
+    after = await call(runtime, f"x, {PID}")
+    assert (after.text, kernel_of(after).state) == (f"(2, {pid})", "kept")
+
+
+DEAF = "(signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals()), time.sleep(600))"
+
+
+@pytest.mark.parametrize("end", [DEAF, "os.abort()"], ids=["hangs", "aborts"])
+async def test_a_value_that_ends_the_way_back_by_value_costs_no_other(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch, end: str
+) -> None:
+    monkeypatch.setattr(kernel_module, "_SAVE_SECONDS", 1.0)
+    await call(runtime, "import os, signal, time\nx = 1")
+    bad = f"class Bad:\n def __reduce__(self): {end}\nbad = Bad()\n"
+    await call(runtime, [NATIVE_THREAD, bad, "y = 2"])
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    restore = kernel_of(crashed).restore
+    assert restore is not None, crashed.text
+    assert (restore.how, restore.cells_lost) == ("by_value", 0)
+    assert any(name.startswith("bad (") for name in restore.missing)
+    assert (await call(runtime, "x")).text == "1"
+
+
+async def test_where_nothing_can_be_written_an_older_exact_checkpoint_is_gone_to(
+    runtime: Runtime, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(kernel_module, "_SAVE_SECONDS", 0.5)
+    await call(runtime, "import os, signal, time\nx = 1")
+    code = f"import decimal\ndef never(*_): {DEAF}\n{THE_KERNELS_OS}\nos.getcwd = never\nx = 2"
+    await call(runtime, [NATIVE_THREAD + code, "x = 3"])
+    crashed = await call(runtime, cells.LEAVE_WITH_3)
+    restore = kernel_of(crashed).restore
+    assert restore is not None, crashed.text
+    assert (restore.how, restore.cells_lost) == ("exact", 2)
     assert (await call(runtime, "x")).text == "1"
 
 

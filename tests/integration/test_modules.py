@@ -13,7 +13,7 @@ from tests.fakes.modules import Start, note, project_modules, user_modules, writ
 from tests.fakes.runtimes import call, details, runtime_on
 from tests.fakes.servers import Server
 from tests.frontends.command import Command
-from tests.integration.native.test_sleepers_in_trouble import LIKE_POLARS
+from tests.integration.native.keeping import NATIVE_THREAD
 
 TAGGED = '''
 from pisces_prelude import helper, tell
@@ -213,7 +213,7 @@ async def test_modules_are_back_where_only_variables_could_be(
     source = TAGGED + "\nclass Row:\n    def __init__(self, n): self.n = n\n"
     write_modules(project_modules(tmp_path), {"data.py": source, "told.py": TOLD})
     async with runtime_on(request.getfixturevalue(python), tmp_path, checkpoint="always") as runtime:
-        await call(runtime, "load(7)\nrow = Row(3)\nalias = load\ndef more(): return alias(1) + row.n" + LIKE_POLARS)
+        await call(runtime, "load(7)\nrow = Row(3)\nalias = load\ndef more(): return alias(1) + row.n" + NATIVE_THREAD)
         crashed = await call(runtime, "import os\nos._exit(3)")
         found = await call(runtime, "more(), cache, type(row) is Row, alias is load, callable(fail)")
         listed = await runtime.session("variables")

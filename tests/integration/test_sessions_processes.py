@@ -8,6 +8,7 @@ import psutil
 import pytest
 
 from pisces.model.results import ToolResult
+from tests.environments import interpreter_of
 from tests.fakes.drive import eventually
 from tests.fakes.runtimes import begin, call, details, kernel_of, runtime_on
 from tests.integration.native.processes import stop
@@ -204,3 +205,31 @@ async def test_shared_memory_is_removed_after_a_crash_beside_workers(plain_pytho
         text = (await call(runtime, SHARE + workers)).text
         block = next(line for line in text.splitlines() if line.startswith("psm_"))
         await eventually(lambda: block not in os.listdir(SHARED_MEMORY))
+
+
+LOKY = """
+import numpy, os
+from joblib import Parallel, delayed
+table = numpy.zeros(1_000_000)
+print(os.getpid(), Parallel(n_jobs=2)(delayed(len)(table) for _ in range(4)))
+"""
+
+
+@pytest.mark.parametrize("end", ["crash", "undo", "supervisor"])
+async def test_what_workers_of_joblib_shared_is_removed_with_the_kernel(tmp_path: Path, end: str) -> None:
+    async with runtime_on(interpreter_of("data"), tmp_path, checkpoint="always") as runtime:
+        await call(runtime, "x = 1")
+        ran = await call(runtime, LOKY)
+        pid = int(ran.text.split()[0])
+
+        def left() -> list[str]:
+            return [name for name in os.listdir(SHARED_MEMORY) if f"loky-{pid}-" in name or f"folder_{pid}_" in name]
+
+        assert {name.partition(str(pid))[0] for name in left()} >= {"sem.loky-"}, ran.text
+        if end == "supervisor":
+            psutil.Process(pid).parent().kill()  # type: ignore[union-attr]
+        elif end == "undo":
+            await runtime.session("undo")
+        else:
+            await call(runtime, "os.kill(os.getpid(), 9)")
+        await eventually(lambda: not left())

@@ -17,6 +17,7 @@ from pisces.cli.shown import as_text
 from pisces.cli.signals import StopSignals
 from pisces.errors import PiscesError
 from pisces.host.client import HostClient, HostEnding, HostGone, HostSilent
+from pisces.host.files import HostFiles
 from pisces.host.protocol import Call, Place
 from pisces.host.start import OtherVersion, find_host, have_host
 from pisces.model.results import TextBlock, ToolResult
@@ -24,6 +25,7 @@ from pisces.settings.paths import Paths
 
 if TYPE_CHECKING:
     from pisces.cli.blocking_terminal import BlockingTerminal
+    from pisces.model.sessions import LostSession
     from pisces.sessions.kernel_records import KernelRecord
 
 _NO_HOST: Final = "There is no session: the background host is not running."
@@ -44,7 +46,8 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, plain: bool
     client = _host()
     if client is None:
         name = params.get("session")
-        if not any(record.session.id == name for record in _left_on_gateways()):
+        lost = action == "close" and any(session.id == name for session in _lost())
+        if not lost and not any(record.session.id == name for record in _left_on_gateways()):
             raise NoHost
         client = have_host(os.environ)
     raw, signalled = _call(client, action, params, waited_for=None if as_json or plain else _waited_for(action, params))
@@ -55,12 +58,13 @@ def manage(action: str, params: Mapping[str, Any], *, as_json: bool, plain: bool
 def list_all(*, as_json: bool, plain: bool = False) -> int:
     """List the sessions; where no host runs, there are none, and that is no error."""
     client = _host()
-    if client is None and not as_json and _left_on_gateways():
-        _tell_left((), as_json=as_json)
-        return 0
     if client is None:
-        nothing = ToolResult(content=[TextBlock(_NO_HOST)], details={"action": "list", "sessions": []})
-        _print(msgspec.json.encode(nothing), as_json=as_json)
+        lost = _lost()
+        text = "\n".join(session.line for session in lost) or _NO_HOST
+        details = {"action": "list", "sessions": [], **({"lost": lost} if lost else {})}
+        if as_json or lost or not _left_on_gateways():
+            _print(msgspec.json.encode(ToolResult(content=[TextBlock(text)], details=details)), as_json=as_json)
+        _tell_left((), as_json=as_json)
         return 0
     there = [line.name for line in client.hello.sessions]
     raw, signalled = _call(client, "list", {})
@@ -74,6 +78,18 @@ def _tell_left(there: Collection[str], *, as_json: bool) -> None:
     for record in () if as_json else _left_on_gateways():
         if record.session.id not in there:
             click.echo(f"{record.session.id}: left on {record.ticket.place}; in {record.session.cwd}")
+
+
+def _lost() -> "list[LostSession]":
+    """The sessions of a host that has ended unexpectedly, where no other has taken its place."""
+    files = HostFiles.locate(Paths.locate(os.environ), os.environ)
+    record = files.record()
+    if record is None or record.is_running:  # One that is just ending has not written down why.
+        return []
+    from pisces.host.losses import lost_sessions
+
+    left = [record.session.id for record in _left_on_gateways()]
+    return [session for session in lost_sessions(files.sessions_file) if session.id not in left]
 
 
 def _left_on_gateways() -> "list[KernelRecord]":
@@ -92,6 +108,7 @@ def close_all(*, as_json: bool) -> int:
     if client is not None:
         client.close()
     names += [record.session.id for record in _left_on_gateways() if record.session.id not in names]
+    names += [session.id for session in _lost()]
     if not names:
         click.echo("There is no session to close.", err=True)
     return max((manage("close", {"session": name}, as_json=as_json) for name in names), default=0)

@@ -43,7 +43,8 @@ def shown(raw: bytes) -> str | None:
         return _in_columns(("name", "type", "size"), rows, block)
     if details.action == "list" and details.sessions:
         heads = ("session", "state", "cells", "checkpoints", "memory", "folder")
-        return _in_columns(heads, [_session(one) for one in details.sessions], block)
+        found = _in_columns(heads, [_session(one) for one in details.sessions], block)
+        return None if found is None else "".join([found, *(f"{name_of(lost.line)}\n" for lost in details.lost)])
     return None
 
 

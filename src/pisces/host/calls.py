@@ -9,7 +9,7 @@ from pisces.errors import PiscesError
 from pisces.host.connection import Connection
 from pisces.host.homes import Homes
 from pisces.host.left import OWNER, LeftSessions
-from pisces.host.losses import Losses, with_loss
+from pisces.host.losses import Losses
 from pisces.host.protocol import Call, Cancel, Complete, NotUnderstood, Output, Piece, SessionLine, Told
 from pisces.model.cells import CellRecord
 from pisces.model.completion import Completion
@@ -17,9 +17,12 @@ from pisces.model.results import Details, TextBlock, ToolResult, Update
 from pisces.model.sessions import SessionDetails
 from pisces.runtime import Runtime
 from pisces.sessions.kernel_records import KernelRecord
+from pisces.sessions.key import SessionKey
 from pisces.sessions.progress import OnOutput, OnUpdate
+from pisces.sessions.recovery import StateNews
 from pisces.sessions.transcript import OutputPiece
 from pisces.tools.base import DEFAULT_SESSION, CallContext, error_result
+from pisces.tools.session_result import told
 from pisces.tools.untold import leave_untold
 
 
@@ -31,6 +34,7 @@ class HostCalls:
         self._losses = losses
         self._homes = Homes(runtime)
         self._left = LeftSessions(runtime, self._homes)
+        runtime.pool.on_new = lambda session: losses.made(session.key)
 
     @property
     def sessions(self) -> tuple[SessionLine, ...]:
@@ -105,9 +109,11 @@ class HostCalls:
         if not _runs_cells(call):
             return await self._manage(call, context)
         name = str(call.params.get("session") or DEFAULT_SESSION)
-        home = self._homes.enter(name, call.place, call.params.get("kernel"))
+        why = self._losses.of(name)
+        ran = None if why is None else self._losses.kernel_of(name)
+        home = self._homes.enter(name, call.place, call.params.get("kernel"), ran)
         params = call.params if home.kernel is None else {**call.params, "kernel": home.kernel}
-        if self._losses.of(name) is not None:
+        if why is not None:
             context = msgspec.structs.replace(context, announce_new=False)  # An earlier host had it.
         self._losses.follow({*self.unclosed, name})  # Should we be killed meanwhile, it is known that it was there.
         try:
@@ -117,8 +123,10 @@ class HostCalls:
                 self._homes.keep(made, home, self.names)
         if "cwd" not in call.params and (sentence := home.visit(call.place)) is not None:
             result = _with_notice(result, sentence)
-        if (why := self._losses.of(name)) is not None and name in self.names:
-            result = result if self._found_again(name) else with_loss(result, why)
+        if why is not None and self._losses.of(name) is not None and name in self.names:
+            result = (
+                result if self._found_again(name) else with_loss(result, why, _runs(ran, self._losses.kernel_of(name)))
+            )
             self._losses.told(name)
         return result
 
@@ -141,6 +149,10 @@ class HostCalls:
             result = await self._manage_left(left, call)
             if result is not None:
                 return result
+        why = self._losses.of(name)
+        if action == "close" and why is not None and name not in self.names:
+            self._losses.told(name)
+            return told(f"Session {name!r} was lost: {why}.", SessionDetails(action="close", session=name))
         before = self.names
         result = await self._runtime.tool(call.tool, call.params, context=context)
         if name in before and name not in self.names:
@@ -148,11 +160,21 @@ class HostCalls:
         if action == "branch" and isinstance(result.details, SessionDetails):
             self._homes.share(name, result.details.session)
             self._losses.told(result.details.session)  # There was one of that name, and it is nobody's loss any more.
-        if result.is_error and name not in self.names and (why := self._losses.of(name)) is not None:
-            result = _with_notice(result, f"{why}.")
-            if action == "close":  # Any other call may be one that nobody reads; the next cell there says it too.
-                self._losses.told(name)
+        if action == "list" and isinstance(result.details, SessionDetails):
+            self._add_lost(result, result.details)
+        if result.is_error and why is not None and name not in self.names:
+            result = _with_notice(result, f"{why}.")  # Nobody may read it: the next cell there says it too.
         return result
+
+    def _add_lost(self, result: ToolResult, details: SessionDetails) -> None:
+        """Name the lost sessions below those that there are."""
+        lost = self._losses.listed(self.names)
+        if lost:
+            left = {record.session.id for record in self._runtime.records.all()}
+            details.lost = [session for session in lost if session.id not in left]
+        if details.lost:
+            there = [result.text] if details.sessions else []
+            result.content[0] = TextBlock("\n".join([*there, *(lost.line for lost in details.lost)]))
 
     async def _manage_left(self, left: KernelRecord, call: Call) -> ToolResult | None:
         """A call about a session whose kernel an earlier host left on its gateway.
@@ -217,6 +239,28 @@ def _teller(connection: Connection, abort: anyio.Event) -> OnUpdate:
             abort.set()
 
     return tell
+
+
+def with_loss(result: ToolResult, why: str, runs: str = "") -> ToolResult:
+    """The result of the first call in a fresh session that takes the place of a lost one."""
+    if not isinstance(result.details, Details):
+        return result
+    notice = f"[State: lost] {StateNews.lost(why).text}{runs}"
+    details = result.details
+    details.notices = [notice, *details.notices]
+    if details.kernel is not None:
+        details.kernel = msgspec.structs.replace(details.kernel, state="lost")
+    content = [TextBlock(f"{notice}\n\n{result.text}"), *result.content[1:]]
+    return ToolResult(content=content, details=details, is_error=result.is_error)
+
+
+def _runs(before: SessionKey | None, now: SessionKey | None) -> str:
+    """What a session runs in the place of a lost one, as a further sentence; empty where that is not known."""
+    if before is None or now is None:
+        return ""
+    if before.interpreter == now.interpreter:
+        return f" The session runs {now.interpreter}, as before."
+    return f" The session ran {before.interpreter}, and now runs {now.interpreter}."
 
 
 def _with_notice(result: ToolResult, sentence: str) -> ToolResult:

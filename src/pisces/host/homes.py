@@ -71,15 +71,15 @@ class Homes:
         home = self._homes.get(name)
         return "" if home is None else printable(str(home.cwd))
 
-    def enter(self, name: str, place: Place, kernel: str | None = None) -> Home:
+    def enter(self, name: str, place: Place, kernel: str | None = None, ran: SessionKey | None = None) -> Home:
         """The home of a session, or one from the place of this call: `keep` that once there is a session.
 
-        `kernel` is the one that the call names. Raises `InvalidCall` when the call wants what cannot be had, and
-        `SettingsError`.
+        `kernel` is the one that the call names; `ran` is what a lost session of this name ran. Raises `InvalidCall`
+        when the call wants what cannot be had, and `SettingsError`.
         """
         home = self._homes.get(name)
         if home is None:
-            return self._make(place, self._runtime.records.of(name), kernel)
+            return self._make(place, self._runtime.records.of(name), kernel, ran)
         _refuse_change(name, "backend", place.settings.get(_BACKEND), home.settings.get(_BACKEND))
         _refuse_change(name, "kernel", kernel, home.kernel)
         _refuse_interpreter(name, place.settings.get(_INTERPRETER), home)
@@ -109,7 +109,7 @@ class Homes:
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
         return make_tools(self._runtime.services_at(cwd, environ, {**place.settings, **ALL_TOOLS}))
 
-    def _make(self, place: Place, left: KernelRecord | None, kernel: str | None) -> Home:
+    def _make(self, place: Place, left: KernelRecord | None, kernel: str | None, ran: SessionKey | None) -> Home:
         """The home of a new session; one that an earlier host had, and whose kernel lives elsewhere, is still there."""
         cwd, environ = working_folder(os.fsdecode(place.cwd)), unpack_environ(place.environ)
         settings: Mapping[str, Any] = place.settings
@@ -117,6 +117,8 @@ class Homes:
             cwd, settings = _as_it_was(left, settings)
             _refuse_change(left.session.id, "kernel", kernel, left.session.kernelspec or None)
             kernel = left.session.kernelspec or None
+        elif ran is not None and kernel is None and _INTERPRETER not in settings:
+            settings, kernel = {**_leading_to(ran), **settings}, ran.kernelspec or None
         loaded = load_settings(cwd, environ, settings)
         if left is not None:
             _refuse_elsewhere(left.session, BackendChoice.of(loaded))
@@ -139,6 +141,13 @@ def _as_it_was(left: KernelRecord, settings: Mapping[str, Any]) -> tuple[Path, M
     _refuse_change(session.id, "backend", settings.get(_BACKEND), session.backend)
     found = {_BACKEND: session.backend, **({_INTERPRETER: left.ticket.python} if left.ticket.python else {})}
     return Path(session.cwd), {**settings, **found}
+
+
+def _leading_to(ran: SessionKey) -> Mapping[str, Any]:
+    """The settings that lead to the interpreter of a lost session, if it is one of this machine and still there."""
+    if ran.kernelspec or not os.access(ran.interpreter, os.X_OK):
+        return {}
+    return {_INTERPRETER: ran.interpreter, **({} if ran.backend == "native" else {_BACKEND: ran.backend})}
 
 
 def _refuse_interpreter(session: str, wanted: object, home: Home) -> None:

@@ -1,14 +1,14 @@
 """Sessions that are gone with a host: the next one says so, once, to whoever asks for them."""
 
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 import msgspec
 
-from pisces.model.results import Details, TextBlock, ToolResult
-from pisces.sessions.recovery import StateNews
+from pisces.model.sessions import LostSession
+from pisces.sessions.key import SessionKey
 from pisces.settings.private_file import write_whole
 
 Ending = Literal["unexpected", "stopped", "idle"]
@@ -31,6 +31,8 @@ class _Kept(msgspec.Struct):
     """How the host ended that wrote it; until it has ended in good order, nobody knows better."""
     lost: dict[str, str] = {}
     """Sessions that are gone and why, as far as nobody has been told."""
+    kernels: dict[str, SessionKey] = {}
+    """What each of all these ran, as far as it is known."""
 
 
 class Losses:
@@ -39,17 +41,32 @@ class Losses:
     def __init__(self, path: Path) -> None:
         self._path = path
         before = _read(path)
-        gone = dict.fromkeys(before.sessions, _WHY[before.ending])
-        self._kept = _Kept(lost=dict([*before.lost.items(), *gone.items()][-_REMEMBERED:]))
+        self._kept = _Kept(lost=_lost_after(before), kernels=before.kernels)
+        self._forget_kernels()
         self._write()
 
     def of(self, name: str) -> str | None:
         """Why a session of this name is gone, if its loss has not been told."""
         return self._kept.lost.get(name)
 
+    def kernel_of(self, name: str) -> SessionKey | None:
+        """What the session of this name runs, or ran before it was lost."""
+        return self._kept.kernels.get(name)
+
+    def listed(self, but: Collection[str]) -> list[LostSession]:
+        """The sessions that are gone without anybody having asked for it, without those that are back."""
+        return _listed(self._kept.lost, self._kept.kernels, but)
+
     def told(self, name: str) -> None:
         """Somebody knows now."""
         if self._kept.lost.pop(name, None) is not None:
+            self._forget_kernels()
+            self._write()
+
+    def made(self, key: SessionKey) -> None:
+        """There is, or is about to be, a session with this kernel."""
+        if self._kept.kernels.get(key.id) != key:
+            self._kept.kernels[key.id] = key
             self._write()
 
     def follow(self, names: Iterable[str]) -> None:
@@ -57,12 +74,18 @@ class Losses:
         sessions = sorted(names)
         if sessions != self._kept.sessions:
             self._kept.sessions = sessions
+            self._forget_kernels()
             self._write()
 
     def end(self, ending: Ending) -> None:
         """The host ends, and this is why."""
         self._kept.ending = ending
         self._write()
+
+    def _forget_kernels(self) -> None:
+        """Keep those of sessions that are there, or are lost."""
+        counted_on = {*self._kept.sessions, *self._kept.lost}
+        self._kept.kernels = {name: key for name, key in self._kept.kernels.items() if name in counted_on}
 
     def _write(self) -> None:
         try:
@@ -71,17 +94,22 @@ class Losses:
             _log.warning("a later host will not know which sessions are lost: %s", error)
 
 
-def with_loss(result: ToolResult, why: str) -> ToolResult:
-    """The result of the first call in a fresh session that takes the place of a lost one."""
-    if not isinstance(result.details, Details):
-        return result
-    notice = f"[State: lost] {StateNews.lost(why).text}"
-    details = result.details
-    details.notices = [notice, *details.notices]
-    if details.kernel is not None:
-        details.kernel = msgspec.structs.replace(details.kernel, state="lost")
-    content = [TextBlock(f"{notice}\n\n{result.text}"), *result.content[1:]]
-    return ToolResult(content=content, details=details, is_error=result.is_error)
+def lost_sessions(path: Path) -> list[LostSession]:
+    """The same as `Losses.listed`, where no host is up. The file stays as it is."""
+    kept = _read(path)
+    return _listed(_lost_after(kept), kept.kernels, ())
+
+
+def _lost_after(kept: _Kept) -> dict[str, str]:
+    """What is lost when the host is gone that wrote this."""
+    gone = dict.fromkeys(kept.sessions, _WHY[kept.ending])
+    return dict([*kept.lost.items(), *gone.items()][-_REMEMBERED:])
+
+
+def _listed(lost: Mapping[str, str], kernels: Mapping[str, SessionKey], but: Collection[str]) -> list[LostSession]:
+    unexpected = sorted(name for name, why in lost.items() if why == _WHY["unexpected"] and name not in but)
+    ran = {name: key.interpreter for name, key in kernels.items()}
+    return [LostSession(name, lost[name], ran.get(name, "")) for name in unexpected]
 
 
 def _read(path: Path) -> _Kept:

@@ -123,6 +123,16 @@ class Checkpoint(Protocol):
         ...
 
     @property
+    def died(self) -> bool:
+        """Whether it ended by itself: nobody dropped it, and it did not end together with all others of its kernel."""
+        ...
+
+    @property
+    def by_value(self) -> bool:
+        """Whether a kernel could come back from it only by value, which takes longer, as far as is known."""
+        ...
+
+    @property
     def blocked_ms(self) -> float | None:
         """For how long the kernel could do nothing else while this was made; None as long as it has not been told."""
         ...
@@ -172,19 +182,20 @@ class Checkpointing(Protocol):
         """What a checkpoint made now would mean."""
         ...
 
-    async def checkpoint(self) -> Checkpoint:
+    async def checkpoint(self, *, wanted: bool = False) -> Checkpoint:
         """Keep the state as it is now. Returns when it is under way; the next cell runs after it.
 
+        With `wanted`, a caller asked for it: then it may wait longer for a moment at which it does no harm.
         Raises `KernelGone`, or `CheckpointError` with the reason when there can be none.
         """
         ...
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
-        """Go on from this checkpoint, ending what is left of the live process first.
+        """Go on from this checkpoint; what is left of the process before is ended last.
 
         Afterwards the kernel is alive as the same object, in a new process, and the checkpoint can be used again.
-        Raises `KernelStartError` or `DeadlineExceeded` when the checkpoint cannot be woken; the kernel is dead then,
-        and another checkpoint may be tried.
+        Raises `KernelStartError` or `DeadlineExceeded` when the checkpoint cannot be woken; the kernel is as it was
+        then, alive or dead, and another checkpoint may be tried.
         """
         ...
 

@@ -95,6 +95,8 @@ class MemoryCheckpoint:
         self.count = count
         self.blocked_ms = blocked_ms
         self.usable = True
+        self.died = False
+        self.by_value = False
         self.broken = False
         self.delay: Event | None = None
 
@@ -110,7 +112,11 @@ class MemoryCheckpoint:
             raise CheckpointError("The checkpoint could not be made")
 
     def drop(self) -> None:
-        self.usable = False
+        self.usable = self.died = False
+
+    def die(self) -> None:
+        """End by itself, as a process does that somebody kills."""
+        self.usable, self.died = False, True
 
     def wake(self, missing: tuple[str, ...]) -> MemoryProcess:
         """A process that goes on from here, without the names that are missing."""
@@ -144,7 +150,7 @@ class CheckpointingMemoryKernel(MemoryKernel):
     def outlook(self) -> Outlook:
         return self.prospect
 
-    async def checkpoint(self) -> MemoryCheckpoint:
+    async def checkpoint(self, *, wanted: bool = False) -> MemoryCheckpoint:
         process = self._living()
         if self.refusal:
             raise CheckpointError(f"There can be no checkpoint: {self.refusal}")
@@ -154,16 +160,17 @@ class CheckpointingMemoryKernel(MemoryKernel):
             raise CheckpointError(f"There can be no checkpoint: a value cannot be copied ({error})") from error
         made = MemoryCheckpoint(namespace, process.count, self.blocked_ms)
         made.delay = self.delay
+        made.by_value = self.revival.how == "by_value"
         self.checkpoints.append(made)
         return made
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         assert isinstance(checkpoint, MemoryCheckpoint)
-        await self.kill()
-        if checkpoint.delay is not None:
+        if checkpoint.delay is not None and not await self.is_alive():
             checkpoint.drop()  # It was still being made.
-        self._process = checkpoint.wake(self.revival.missing)
-        self._execution = None
+        process = checkpoint.wake(self.revival.missing)
+        await self.kill()
+        self._process, self._execution = process, None
         return self.revival
 
     async def branch(

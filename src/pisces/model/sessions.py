@@ -49,6 +49,21 @@ class SessionInfo(msgspec.Struct, frozen=True, kw_only=True):
     """Where what happens in it is written down; empty as long as nothing has."""
 
 
+class LostSession(msgspec.Struct, frozen=True):
+    """A session that is gone although nobody asked for that; named until it is used again or closed."""
+
+    id: str
+    why: str
+    interpreter: str = ""
+    """What it ran; empty where that is not known."""
+
+    @property
+    def line(self) -> str:
+        """A line for a list."""
+        ran = f"; {self.interpreter}" if self.interpreter else ""
+        return f"{self.id}: lost; {self.why[:1].lower()}{self.why[1:]}{ran}"
+
+
 class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     """The structured half of a result of the `session` tool; what an action has nothing to say about is left out."""
 
@@ -56,6 +71,8 @@ class SessionDetails(msgspec.Struct, kw_only=True, omit_defaults=True):
     session: str = ""
     """The session that was acted on, or made."""
     sessions: list[SessionInfo] = msgspec.field(default_factory=list)
+    lost: list[LostSession] = msgspec.field(default_factory=list)
+    """Sessions of a background host that ended unexpectedly."""
     jobs: list[JobInfo] = msgspec.field(default_factory=list)
     job: JobInfo | None = None
     result: Any = None

@@ -57,6 +57,8 @@ class Checkpoints:
         """For each, how much its kernel held."""
         self.resets = 0
         """How many resets lie behind the session."""
+        self._died: list[Kept] = []
+        """Those that ended by themselves, as far as nobody has been told."""
         self._numbers = count(1)
 
     def __iter__(self) -> Iterator[Kept]:
@@ -98,7 +100,7 @@ class Checkpoints:
 
     def add(self, kept: Kept, resident_mb: float) -> None:
         """The session stands here now. One of the same name, and automatic ones beyond the bound, are given up."""
-        self._forget_unusable()
+        self.forget_unusable()
         for number, other in list(self._kept.items()):
             if kept.name and other.name == kept.name:
                 self._give_up(number)
@@ -108,6 +110,20 @@ class Checkpoints:
         self._resident_mb[number] = resident_mb
         self._way.append(number)
         self._give_up_surplus()
+
+    def take_died(self) -> list[Kept]:
+        """Those that have ended by themselves, oldest first; told once."""
+        self.forget_unusable()
+        died, self._died = self._died, []
+        return died
+
+    def forget_unusable(self) -> None:
+        """Remove those that cannot be gone back to any more."""
+        for number, kept in list(self._kept.items()):
+            if not kept.checkpoint.usable:
+                if kept.checkpoint.died:
+                    self._died.append(kept)
+                self._give_up(number)
 
     def drop(self, kept: Kept) -> None:
         """Give this one up."""
@@ -162,11 +178,6 @@ class Checkpoints:
         self._way = way
         for number, other in list(self._kept.items()):
             if not other.name and number not in way:
-                self._give_up(number)
-
-    def _forget_unusable(self) -> None:
-        for number, kept in list(self._kept.items()):
-            if not kept.checkpoint.usable:
                 self._give_up(number)
 
     def _give_up(self, number: int) -> None:

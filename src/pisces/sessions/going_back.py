@@ -42,8 +42,9 @@ class Traveller(Protocol):
     kernel: Kernel | None
 
     async def ensure_kernel(self, deadline: Deadline) -> Kernel: ...
+    async def has_kernel(self) -> bool: ...
     async def end_kernel(self) -> None: ...
-    async def recover(self, why: str) -> StateNews: ...
+    async def recover_if_dead(self) -> None: ...
     def able_to_keep(self, kernel: Kernel) -> Checkpointing: ...
     def came_back(self) -> None: ...
     def announce(self, news: StateNews, *, but: str = "") -> None: ...
@@ -110,17 +111,20 @@ async def go_back(
 
 async def _wake(session: Traveller, kept: Kept, deadline: Deadline) -> Restore:
     kernel = session.able_to_keep(await _some_kernel(session, deadline))
-    await kept.checkpoint.settled(deadline)  # What is still being made would end with the live process.
     try:
+        await kept.checkpoint.settled(deadline)  # What is still being made would end with the live process.
         revival = await kernel.restore(kept.checkpoint, deadline)
     except (KernelError, DeadlineExceeded) as error:
-        # Waking ends the live process first: what is left is what a crash would leave.
         if not kept.checkpoint.usable:  # One that took too long, or was refused a fork, can be had later.
             session.state.checkpoints.drop(kept)
-        await session.recover("The checkpoint that was to be gone back to did not wake")
+        alive = await session.has_kernel()
+        await session.recover_if_dead()
+        cells = "1 cell" if kept.position == 1 else f"{kept.position} cells"
         raise CheckpointError(
-            f"The checkpoint of after {kept.position} cells could not be woken: {error.clause}.",
-            hint="The session stands at the newest checkpoint that works; its next result says which.",
+            f"The checkpoint of after {cells} could not be woken: {error.clause}.",
+            hint="Nothing has changed: the session goes on where it stands."
+            if alive
+            else "The kernel had ended. The next result of the session says where it stands now.",
         ) from error
     session.state.went_back_to(kept, exact=revival.how == "exact")
     session.came_back()

@@ -3,16 +3,31 @@
 import logging
 import time
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from itertools import chain, count
 
 import anyio
 import msgspec
 
-from pisces.errors import DeadlineExceeded, KernelStartError, SessionClosed, SessionError
+from pisces.errors import (
+    CheckpointError,
+    DeadlineExceeded,
+    KernelError,
+    KernelStartError,
+    SessionClosed,
+    SessionError,
+)
 from pisces.journal.session_journal import Journals
-from pisces.kernels.base import KernelKind, Relieving
+from pisces.kernels.base import (
+    Checkpoint,
+    Checkpointing,
+    Kernel,
+    KernelKind,
+    LaunchSpec,
+    Relieving,
+    Revival,
+)
 from pisces.kernels.deadline import Deadline
 from pisces.sessions.kernel_records import KernelRecords
 from pisces.sessions.key import SessionKey
@@ -64,6 +79,8 @@ class SessionPool:
         self._losses: OrderedDict[_Holding, _Loss] = OrderedDict()
         """Evictions that an owner of the session has not been told of yet."""
         self._closed = False
+        self.on_new: Callable[[Session], None] = lambda session: None
+        """Hears of each session that is made."""
 
     @property
     def sessions(self) -> list[Session]:
@@ -89,6 +106,11 @@ class SessionPool:
         if loss is not None:
             session.leave_news(owner, StateNews.lost(loss.why))
         return session
+
+    def why_ended(self, name: str, owner: str) -> str:
+        """Why the session of this name is gone, as far as this owner has not been told; empty where it is not known."""
+        losses = [loss.why for (key, holder), loss in self._losses.items() if (key.id, holder) == (name, owner)]
+        return losses[-1] if losses else ""
 
     def separate(self, session: Session, owner: str, terms: Terms) -> Session:
         """A session of its own for an owner that resets one it shares with others; the same one if it does not."""
@@ -123,7 +145,7 @@ class SessionPool:
             branch = self._new(key, session.terms, place)
             async with branch.turn(deadline):  # So that nobody ends it to make room.
                 try:
-                    copy, revival = await kernel.branch(here.checkpoint, branch.launch_spec(), deadline)
+                    copy, revival = await _woken(kernel, here.checkpoint, branch.launch_spec(), deadline)
                     branch.adopt(copy)
                     await self.acquire_slot(branch, deadline)  # Last: a branch that fails ends nobody's session.
                     branch.origin = Origin(session.key.id, here.position, revival.restore(0))
@@ -139,7 +161,9 @@ class SessionPool:
         return branch
 
     def _new(self, key: SessionKey, terms: Terms, place: Place | None = None) -> Session:
-        return Session(key, terms, self, journals=self._journals, records=self._records, place=place)
+        session = Session(key, terms, self, journals=self._journals, records=self._records, place=place)
+        self.on_new(session)
+        return session
 
     async def _admit(self, branch: Session, owner: str) -> None:
         """The branch is there from now on, unless its name was taken meanwhile."""
@@ -329,6 +353,19 @@ class SessionPool:
         await session.close(why=why, leave=leave)
         if session.door.owner:
             await self.leave(session.door.owner)
+
+
+async def _woken(
+    kernel: Checkpointing, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline
+) -> tuple[Kernel, Revival]:
+    """A second kernel that goes on from the checkpoint. Raises `CheckpointError` if there is none."""
+    try:
+        return await kernel.branch(checkpoint, spec, deadline)
+    except (KernelError, DeadlineExceeded) as error:
+        raise CheckpointError(
+            f"The state of the session could not be woken as another: {error.clause}.",
+            hint="Nothing has changed: the session goes on where it stands.",
+        ) from error
 
 
 def _is_unused(session: Session) -> bool:

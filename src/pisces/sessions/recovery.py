@@ -15,9 +15,16 @@ from pisces.sessions.state import SessionState
 
 _DIED_BETWEEN_CALLS = "The kernel had ended since the last call"
 
-_RESTORE_CAP = 20.0
+_RESTORE_CAP = 25.0
 """For one checkpoint: variables that are copied one by one take a while; waking a process takes milliseconds."""
-_RECOVERY_CAP = 25.0
+_RECOVERY_CAP = 40.0
+_SHARE = 0.625
+"""One checkpoint gets at most so much of the time that is left, so that there is some for the others."""
+_LONG = 10.0
+"""Once so much time has been spent in vain, those that come back exactly go first: others are likely to hang alike."""
+
+BY_VALUE_LACKS = "settings inside libraries, and what was patched into modules, are new"
+"""What every state that comes back by value lacks, and nobody can list."""
 
 _log = logging.getLogger(__name__)
 
@@ -71,15 +78,21 @@ async def bring_back(kernel: Kernel, state: SessionState, why: str) -> StateNews
     if not isinstance(kernel, Checkpointing):
         return None
     deadline = Deadline.after(_RECOVERY_CAP)
-    for kept in state.checkpoints.backwards():
+    state.checkpoints.forget_unusable()  # Before going back gives up those after it, so that these are reported.
+    candidates = state.checkpoints.backwards()
+    while candidates:
+        kept = candidates.pop(0)
+        share = deadline.remaining() * (_SHARE if candidates else 1.0)
         try:
-            revival = await kernel.restore(kept.checkpoint, Deadline.after(deadline.remaining(_RESTORE_CAP)))
+            revival = await kernel.restore(kept.checkpoint, Deadline.after(min(share, _RESTORE_CAP)))
         except (KernelError, DeadlineExceeded) as error:
             if without_descriptor(error) is not None:
                 raise
             _log.warning("the checkpoint of after cell %d was not restored: %s", kept.position, error)
             if not kept.checkpoint.usable:  # One that the system would not wake now may be had later, by its name.
-                state.checkpoints.drop(kept)
+                state.checkpoints.forget_unusable()
+            if deadline.remaining() < _RECOVERY_CAP - _LONG:
+                candidates.sort(key=lambda other: other.checkpoint.by_value)
             continue
         restore = revival.restore(state.position - kept.position)
         state.went_back_to(kept, exact=revival.how == "exact")
@@ -92,7 +105,7 @@ def describe(restore: Restore) -> str:
     how = "exactly"
     if restore.how == "by_value":
         because = f", because {restore.because}" if restore.because else ""
-        how = f"by value (the variables were copied into a fresh kernel{because})"
+        how = f"by value (the variables were copied into a fresh kernel{because}; {BY_VALUE_LACKS})"
     if not restore.cells_lost:
         where = "to where the last finished cell had left it."
     elif restore.cells_lost == 1:

@@ -6,7 +6,14 @@ import anyio
 from msgspec.structs import replace
 
 from pisces.bridge.lease import HostTools, Lease
-from pisces.errors import DeadlineExceeded, KernelError, KernelGone, KernelStartError, TooManyRestarts
+from pisces.errors import (
+    DeadlineExceeded,
+    KernelError,
+    KernelGone,
+    KernelStartError,
+    PiscesError,
+    TooManyRestarts,
+)
 from pisces.kernels.base import ExecuteRequest, Execution, Kernel, Mortal
 from pisces.kernels.deadline import Deadline
 from pisces.model.cells import CellRecord
@@ -78,9 +85,15 @@ class CallRun:
                 self.report.overwritten = self._doings.overwritten
                 self.report.may_have_overwritten_more = self._doings.may_have_overwritten_more
             self._report_dropped()
-            self.report.notes += [*self._session.source.take_notes(), *self._session.journal.take_trouble()]
             if self._options.unread is not None and self._options.unread():
                 self.hand_back_news()  # Here, because whoever waits for the turn begins when it is left.
+            else:
+                self.report.notes += self._session.take_notes()
+        except PiscesError as error:
+            for note in self._session.take_notes():
+                error.add_note(note)
+            self.hand_back_news()
+            raise
         except BaseException:
             self.hand_back_news()
             raise

@@ -374,6 +374,11 @@ class Session(Turns, OwnerNews):
             self.journal.checkpoint_named(name, kept.position)
             return kept
 
+    def take_notes(self) -> list[str]:
+        """What the next result has to say besides, of whatever call: each is told once."""
+        died = self.state.take_died()
+        return [*self.source.take_notes(), *([died] if died else []), *self.journal.take_trouble()]
+
     def drop_checkpoint(self, name: str) -> None:
         """Give a named checkpoint up. Raises `CheckpointError` when there is none of that name."""
         self.state.checkpoints.drop(self.state.checkpoints.find(name))

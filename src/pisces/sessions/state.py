@@ -103,7 +103,7 @@ class SessionState:
         """
         outlook = self._possible(kernel)
         self.checkpoints.make_sure_of_room(name)
-        made = await kernel.checkpoint()
+        made = await kernel.checkpoint(wanted=True)
         try:
             await made.settled(deadline)
         except BaseException:
@@ -114,7 +114,7 @@ class SessionState:
     async def keep_beginning(self, kernel: Checkpointing) -> None:
         """Make a checkpoint of a kernel that has just been woken. Raises `CheckpointError` or `KernelGone`."""
         outlook = self._possible(kernel)
-        self._add(await kernel.checkpoint(), outlook, "")
+        self._add(await kernel.checkpoint(wanted=True), outlook, "")
         self.policy.began_anew()
 
     async def keep_for_undo(self, kernel: Kernel | None, deadline: Deadline) -> Kept:
@@ -132,16 +132,33 @@ class SessionState:
             obstacle = self.policy.obstacle(outlook)
             if obstacle:
                 raise CheckpointError(obstacle)
-            kept = self._add(await kernel.checkpoint(), outlook, "")
+            kept = self._add(await kernel.checkpoint(wanted=True), outlook, "")
         await kept.checkpoint.settled(deadline)
         return kept
 
     async def now(self, kernel: Checkpointing) -> Kept:
         """A checkpoint for the caller, who drops it. Raises `CheckpointError` if there can be none, or `KernelGone`."""
         self._possible(kernel)
-        made = await kernel.checkpoint()
+        made = await kernel.checkpoint(wanted=True)
         self.policy.made()
         return self._here(made, "")
+
+    def take_died(self) -> str:
+        """A sentence about the checkpoints that have ended by themselves, told once; empty if there are none."""
+        died = self.checkpoints.take_died()
+        if not died:
+            return ""
+        each = ", ".join(self._named_in_sentence(kept) for kept in died)
+        if len(died) == 1:
+            what, it, that = f"The checkpoint {each}", "itself", "that state"
+        else:
+            what, it, that = f"{len(died)} checkpoints ({each})", "themselves", "those states"
+        return f"{what} ended by {it} (killed, or out of memory): the session cannot go back to {that} any more."
+
+    def _named_in_sentence(self, kept: Kept) -> str:
+        cells = "1 cell" if kept.position == 1 else f"{kept.position} cells"
+        where = f"of after {cells}" + (" before the reset" if kept.resets < self.checkpoints.resets else "")
+        return f"{kept.name!r}, {where}," if kept.name else where
 
     def went_back_to(self, kept: Kept, *, exact: bool) -> None:
         """The kernel goes on from this checkpoint."""

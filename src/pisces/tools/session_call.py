@@ -32,6 +32,8 @@ T = TypeVar("T")
 
 _NEED_THE_TURN: Final[tuple[SessionAction, ...]] = ("checkpoint", "restore", "undo", "branch", "close")
 """Actions that wait for the cell which runs in the session."""
+_CHANGE_THE_STATE: Final[tuple[SessionAction, ...]] = ("checkpoint", "restore", "undo", "branch")
+"""Actions whose caller reads what there is to say of the session; a look at it leaves that for the next cell."""
 
 
 async def call_session(services: Services, params: Mapping[str, Any], context: CallContext) -> ToolResult:
@@ -78,10 +80,21 @@ class _SessionCall:
             "variables": self._variables,
             "export": self._export,
         }
-        result = await actions[self._params.action]()
+        try:
+            result = await actions[self._params.action]()
+        except PiscesError as error:
+            for note in self._take_notes():
+                error.add_note(note)
+            raise
+        if notes := self._take_notes():
+            result.content[0] = TextBlock("\n".join([result.text, *notes]))
         if self._session is not None and self._session.take_sharing(self._context.caller):
             result.content[0] = TextBlock(f"{shared_notice(self._session)}\n\n{result.text}")
         return result
+
+    def _take_notes(self) -> list[str]:
+        """What the session has to say besides, where the action is one that may have brought up a kernel."""
+        return self._session.take_notes() if self._session and self._params.action in _CHANGE_THE_STATE else []
 
     def why_not_in_time(self, error: PiscesError) -> list[str]:
         """What held the session, where the time ran out."""

@@ -33,9 +33,10 @@ def find_session(services: Services, owner: str, name: str, kernel: str | None =
     ):
         found = [session for session in found if session in narrower] or found
     if not found:
+        why = services.pool.why_ended(name, owner)
         raise NoSuchSession(
             f"There is no session {name!r}{f' with the interpreter {kernel}' if kernel else ''}. "
-            f"Sessions: {listed(_names(open_ones, name), _LISTED) or 'none'}",
+            f"{f'{why}. ' if why else ''}Sessions: {listed(_names(open_ones, name), _LISTED) or 'none'}",
             hint="The python tool makes a session with its first call.",
         )
     if len(found) > 1:

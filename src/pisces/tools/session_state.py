@@ -8,6 +8,7 @@ from pisces.model.events import Restore
 from pisces.model.results import ToolResult
 from pisces.model.sessions import SessionAction, SessionDetails
 from pisces.sessions.going_back import WentBack
+from pisces.sessions.recovery import BY_VALUE_LACKS
 from pisces.sessions.session import Session
 from pisces.tools.base import Services
 from pisces.tools.session_result import counted, told
@@ -71,7 +72,7 @@ async def branch(services: Services, session: Session, to: str | None, deadline:
         f"sees what the other does; files and the network are shared. {_how(made.origin.restore)}"
     )
     details = _details("branch", made, how=made.origin.restore.how, missing=list(made.origin.restore.missing))
-    return told("\n".join([text.rstrip(), *made.source.take_notes()]), details)
+    return told("\n".join([text.rstrip(), *made.take_notes()]), details)
 
 
 async def variables(session: Session, deadline: Deadline, owner: str) -> ToolResult:
@@ -110,7 +111,7 @@ def _how(restore: Restore) -> str:
     how = ""
     if restore.how == "by_value":
         because = f", because {restore.because}" if restore.because else ""
-        how = f"The variables came back by value, in a fresh kernel{because}."
+        how = f"The variables came back by value, in a fresh kernel{because}; {BY_VALUE_LACKS}."
     missing = f"Not back: {', '.join(restore.missing)}." if restore.missing else ""
     return " ".join(part for part in (how, missing) if part)
 

@@ -143,7 +143,11 @@ for thread in threads: thread.start()
     kept = await keep(kernel)
     revival = await crash_and_come_back(kernel, kept)
     assert {f"thread 'worker {number}'" for number in range(4)} <= set(revival.missing)
-    assert await value(kernel, "x, [thread.is_alive() for thread in threads]") == "(1, [False, False, False, False])"
+    assert await value(kernel, "x") == "1"
+    if revival.how == "exact":  # At a moment when all of them slept.
+        assert await value(kernel, "[thread.is_alive() for thread in threads]") == "[False, False, False, False]"
+    else:
+        assert any(text.startswith("threads (") for text in revival.missing)
 
 
 async def test_a_crash_right_after_a_checkpoint_was_asked_for_comes_back_to_it(start: StartKernel, keep: Keep) -> None:

@@ -192,3 +192,9 @@ async def test_a_cell_that_closes_every_descriptor_costs_the_kernel_and_shows_no
     assert ran.done.status == "crashed"
     assert "Traceback" not in ran.stderr
     assert ran.stderr.startswith("The kernel could not go on: OSError")
+
+
+@pytest.mark.parametrize("own", ["", "glibc.malloc.arena_max=2:glibc.malloc.perturb=1"])
+async def test_tunables_of_the_c_library_are_the_users(start: StartKernel, own: str) -> None:
+    kernel = await start(**({"GLIBC_TUNABLES": own} if own else {}))
+    assert await value(kernel, "__import__('os').environ.get('GLIBC_TUNABLES', '')") == repr(own)

@@ -87,3 +87,21 @@ async def test_a_session_that_left_its_kernel_elsewhere_has_its_kernelspec_again
         key = SessionKey("s", str(tmp_path), "kernelspec bash", "gateway", "bash")
         runtime.records.keep(key, Ticket("http://127.0.0.1:1", "id", "client", "nonce"))
         assert Homes(runtime).enter("s", place(tmp_path)).kernel == "bash"
+
+
+async def test_a_lost_session_goes_on_with_what_it_ran_unless_another_is_named(tmp_path: Path) -> None:
+    there = tmp_path / "python"
+    there.touch(mode=0o755)
+    async with scripted_runtime({}, tmp_path) as runtime:
+        homes = Homes(runtime)
+        ran = SessionKey("s", "/", str(there))
+        assert homes.enter("s", place(tmp_path), None, ran).settings == {"python.interpreter": str(there)}
+        named = homes.enter("s", place(tmp_path, python__interpreter="/b/python"), None, ran)
+        assert named.settings == {"python.interpreter": "/b/python"}
+        assert homes.enter("s", place(tmp_path), "ir", ran).kernel == "ir"
+        bash = SessionKey("s", "/", "kernelspec bash", "zmq", "bash")
+        assert homes.enter("s", place(tmp_path), None, bash).kernel == "bash"
+        zmq = homes.enter("s", place(tmp_path), None, SessionKey("s", "/", str(there), "zmq"))
+        assert zmq.settings == {"python.interpreter": str(there), "python.backend": "zmq"}
+        there.unlink()
+        assert homes.enter("s", place(tmp_path), None, ran).settings == {}

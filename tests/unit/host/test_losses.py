@@ -2,9 +2,12 @@ from pathlib import Path
 
 import pytest
 
-from pisces.host.losses import Ending, Losses, with_loss
+from pisces.host.calls import with_loss
+from pisces.host.losses import Ending, Losses, lost_sessions
 from pisces.model.kernel_info import KernelInfo
 from pisces.model.results import Details, ImageBlock, TextBlock, ToolResult
+from pisces.model.sessions import LostSession
+from pisces.sessions.key import SessionKey
 
 
 @pytest.mark.parametrize(
@@ -60,3 +63,33 @@ def test_a_result_says_first_what_was_lost_and_keeps_the_rest() -> None:
     assert result.content[1] == image
     assert result.details.kernel.state == "lost"
     assert result.details.notices[1:] == ["Command exited with code 1"]
+
+
+def test_what_a_lost_session_ran_is_known_until_its_loss_is_told(tmp_path: Path) -> None:
+    file, key = tmp_path / "sessions.json", SessionKey("s", "/", "/a/python")
+    losses = Losses(file)
+    losses.follow(["s", "t"])
+    losses.made(key)
+    losses.made(SessionKey("closed", "/", "/b/python"))
+    Losses(file)
+    third = Losses(file)
+    assert (third.kernel_of("s"), third.kernel_of("t"), third.kernel_of("closed")) == (key, None, None)
+    third.told("s")
+    assert Losses(file).kernel_of("s") is None
+
+
+def test_sessions_that_were_lost_unexpectedly_are_listed_and_others_are_not(tmp_path: Path) -> None:
+    file = tmp_path / "sessions.json"
+    first = Losses(file)
+    first.follow(["s"])
+    first.made(SessionKey("s", "/", "/a/python"))
+    why = "The background host that kept the session ended without being asked to"
+    expected = [LostSession("s", why, "/a/python")]
+    assert lost_sessions(file) == expected
+    second = Losses(file)
+    second.follow(["t"])
+    assert (second.listed(()), second.listed({"s"})) == (expected, [])
+    second.end("stopped")
+    assert lost_sessions(file) == expected, "whoever stopped the host knows what became of the other"
+    Losses(file).told("s")
+    assert lost_sessions(file) == []

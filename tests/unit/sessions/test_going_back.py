@@ -1,5 +1,6 @@
 """Undo, restore by name, branch: a session stands where it was told to, and says what that means."""
 
+import signal
 from pathlib import Path
 
 import anyio
@@ -7,12 +8,12 @@ import pytest
 
 from pisces.bridge.lease import Caller
 from pisces.bridge.server import Bridge
-from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, SessionError
+from pisces.errors import CheckpointError, DeadlineExceeded, InvalidCall, KernelStartError, SessionError
 from pisces.kernels.base import Outlook, Revival
 from pisces.kernels.deadline import Deadline
-from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend, MemoryKernel
-from pisces.kernels.memory_script import WaitFor
-from pisces.model.events import Restore, Stream, Variable
+from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend, MemoryCheckpoint, MemoryKernel
+from pisces.kernels.memory_script import MemoryProcess, WaitFor
+from pisces.model.events import ProcessExit, Restore, Stream, Variable
 from pisces.runtime import Runtime
 from pisces.sessions.session import Session
 from tests.fakes.assignments import (
@@ -255,15 +256,48 @@ async def test_checkpoints_can_be_dropped_and_have_names(tmp_path: Path) -> None
             await session.checkpoint("x", soon())
 
 
-async def test_a_checkpoint_that_does_not_wake_is_told_and_the_session_goes_on_from_another(tmp_path: Path) -> None:
+async def test_when_a_checkpoint_does_not_wake_nothing_has_changed(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 3)
+        kernel_in(session).prospect = COSTLY
+        await call(runtime, "b = 4")
+        kernel_in(session).checkpoints[1].broken = True
+        with pytest.raises(CheckpointError, match="of after 2 cells could not be woken") as refused:
+            await session.undo(soon(), steps=2)
+        after = await call(runtime, "b")
+        position = session.position
+    assert "Nothing has changed" in refused.value.explain()
+    assert (kernel_of(after).state, kernel_of(after).generation, position) == ("kept", 1, 5)
+    assert after.text.startswith("4")
+
+
+async def test_a_branch_that_does_not_wake_changes_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        session = await run_cells(runtime, 1)
+
+        def broken(self: MemoryCheckpoint, missing: tuple[str, ...]) -> MemoryProcess:
+            raise KernelStartError("The checkpoint did not wake")
+
+        with monkeypatch.context() as patch:
+            patch.setattr(MemoryCheckpoint, "wake", broken)
+            with pytest.raises(CheckpointError, match="The checkpoint did not wake") as refused:
+                await pool_of(runtime).branch(session, "other", "runtime", soon())
+        assert "Nothing has changed" in refused.value.explain()
+        assert [each.key.id for each in pool_of(runtime).sessions] == ["default"]
+        assert await shown(runtime, "a") == "1"
+
+
+async def test_a_checkpoint_that_does_not_wake_for_a_dead_kernel_leaves_the_session_at_another(tmp_path: Path) -> None:
     async with keeping_runtime(tmp_path) as runtime:
         session = await run_cells(runtime, 3)
         kernel_in(session).checkpoints[1].broken = True
-        with pytest.raises(CheckpointError, match="of after 2 cells could not be woken"):
+        kernel_in(session).die(ProcessExit(signal=signal.SIGKILL))
+        with pytest.raises(CheckpointError, match="of after 2 cells could not be woken") as refused:
             await session.undo(soon())
         told = await call(runtime, "a")
+    assert "Nothing has changed" not in refused.value.explain()
     assert kernel_of(told).restore == Restore("exact")
-    assert told.text.startswith("[State: restored] The checkpoint that was to be gone back to did not wake.")
+    assert told.text.startswith("[State: restored] The kernel had ended since the last call.")
     assert told.text.endswith("3")
 
 

@@ -8,8 +8,10 @@ from typing import Any
 
 import pytest
 
+from pisces.errors import DeadlineExceeded
 from pisces.kernels.base import ExecuteRequest, Outlook, Revival
-from pisces.kernels.memory import MemoryBackend
+from pisces.kernels.deadline import Deadline
+from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend, MemoryCheckpoint
 from pisces.kernels.memory_script import Hang, Step, WaitForInterrupt
 from pisces.model.events import ProcessExit, Restore
 from pisces.sessions.recovery import StateNews
@@ -24,6 +26,7 @@ from tests.fakes.assignments import (
     session_of,
     shown,
 )
+from tests.fakes.drive import PATIENCE
 from tests.fakes.runtimes import call, details, kernel_of, pool_of, scripted_runtime
 
 
@@ -104,6 +107,81 @@ async def test_a_checkpoint_that_does_not_wake_is_passed_over_for_an_older_one(t
         crashed = await call(runtime, CRASH)
         assert await shown(runtime, "a") == "1"
     assert kernel_of(crashed).restore == Restore("exact", 2)
+
+
+async def test_a_checkpoint_by_value_that_hangs_leaves_time_for_an_older_one(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    now = [0.0]
+    tried: list[tuple[int, float]] = []
+
+    async def hang_unless_exact(
+        self: CheckpointingMemoryKernel, checkpoint: MemoryCheckpoint, deadline: Deadline
+    ) -> Revival:
+        seconds = deadline.remaining()
+        tried.append((checkpoint.count, seconds))
+        if checkpoint.by_value:
+            now[0] += seconds
+            raise DeadlineExceeded("The checkpoint was not back in time")
+        return await restore(self, checkpoint, deadline)
+
+    async with keeping_runtime(tmp_path) as runtime:
+        for number in range(1, 5):
+            await call(runtime, f"a = {number}")
+        kernel = kernel_in(session_of(runtime))
+        for checkpoint in kernel.checkpoints[1:]:
+            checkpoint.by_value = True
+        restore = CheckpointingMemoryKernel.restore
+        monkeypatch.setattr(CheckpointingMemoryKernel, "restore", hang_unless_exact)
+        monkeypatch.setattr("pisces.kernels.deadline.time.monotonic", lambda: now[0])
+        crashed = await call(runtime, CRASH)
+        monkeypatch.undo()
+        assert await shown(runtime, "a") == "1"
+    assert kernel_of(crashed).restore == Restore("exact", 3)
+    assert [count for count, _ in tried] == [4, 1]
+    assert tried[0][1] >= 25, "20 seconds for writing the variables, and some for loading them"
+    assert tried[1][1] >= 5
+
+
+async def test_a_checkpoint_that_ended_by_itself_is_reported_once_and_not_listed_any_more(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        await call(runtime, "a = 1")
+        session = session_of(runtime)
+        await session.checkpoint("good", Deadline.after(PATIENCE))
+        await call(runtime, "a = 2")
+        kernel_in(session).checkpoints[1].die()
+        listed = await runtime.session("list")
+        first, second = await call(runtime, "a"), await call(runtime, "a")
+        kernel_in(session).checkpoints[0].die()
+        kernel_in(session).checkpoints[2].die()
+        undone = await runtime.session("undo")
+        third = await call(runtime, "a")
+    assert "named" not in listed.text
+    assert first.text == (
+        "2\n\nThe checkpoint 'good', of after 1 cell, ended by itself (killed, or out of memory): the session cannot "
+        "go back to that state any more."
+    )
+    assert second.text == "2"
+    assert "2 checkpoints (of after 1 cell, of after 2 cells) ended by themselves" in undone.text
+    assert third.text == "2"
+
+
+async def test_a_checkpoint_that_was_given_up_is_not_reported_as_ended(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        for number in range(12):
+            await call(runtime, f"a = {number}")
+        session_of(runtime).state.checkpoints.drop_all()
+        assert (await call(runtime, "a")).text == "11"
+
+
+async def test_after_a_crash_a_checkpoint_that_had_ended_is_named_as_the_reason(tmp_path: Path) -> None:
+    async with keeping_runtime(tmp_path) as runtime:
+        for cell in ("a = 1", "a = 2"):
+            await call(runtime, cell)
+        kernel_in(session_of(runtime)).checkpoints[1].die()
+        crashed = await call(runtime, CRASH)
+    assert kernel_of(crashed).restore == Restore("exact", 1)
+    assert "The checkpoint of after 2 cells ended by itself" in crashed.text
 
 
 async def test_when_no_checkpoint_wakes_the_state_is_lost_and_said_so(tmp_path: Path) -> None:

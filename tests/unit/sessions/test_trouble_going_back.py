@@ -17,7 +17,6 @@ async def test_a_named_state_that_was_not_back_in_time_can_be_gone_to_later(
 ) -> None:
     async def too_slow(self: CheckpointingMemoryKernel, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         monkeypatch.undo()
-        await self.kill()
         raise DeadlineExceeded("The checkpoint did not wake within 1 seconds")
 
     async with keeping_runtime(tmp_path) as runtime:

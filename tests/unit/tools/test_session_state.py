@@ -5,6 +5,7 @@ from pathlib import Path
 from pisces.kernels.base import Revival
 from pisces.kernels.memory import CheckpointingMemoryKernel, MemoryBackend
 from pisces.model.events import Variable
+from pisces.sessions.recovery import BY_VALUE_LACKS
 from tests.fakes.remembering import remembering
 from tests.fakes.runtimes import call, scripted_runtime
 from tests.unit.tools.test_session_tool import ask, told
@@ -59,7 +60,7 @@ async def test_what_did_not_come_back_is_named(tmp_path: Path) -> None:
         await call(runtime, "y = 1")
         await call(runtime, "x = 2")
         result = await ask(runtime, "undo")
-    assert "The variables came back by value, in a fresh kernel. Not back: y." in result.text
+    assert f"The variables came back by value, in a fresh kernel; {BY_VALUE_LACKS}. Not back: y." in result.text
     assert (told(result).how, told(result).missing) == ("by_value", ["y"])
 
 

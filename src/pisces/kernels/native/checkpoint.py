@@ -22,6 +22,16 @@ class NativeCheckpoint:
         return self.sleeper.usable and self.zygote.alive and not self._dropped
 
     @property
+    def died(self) -> bool:
+        """See `kernels.base.Checkpoint`; what ends with its supervisor has not ended by itself."""
+        return self.sleeper.died and self.zygote.alive and not self._dropped
+
+    @property
+    def by_value(self) -> bool:
+        """See `kernels.base.Checkpoint`."""
+        return self.sleeper.by_value
+
+    @property
     def blocked_ms(self) -> float | None:
         """See `kernels.base.Checkpoint`."""
         return self._blocked_ms

@@ -2,6 +2,8 @@
 
 import logging
 import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import TypeVar
 
@@ -31,17 +33,16 @@ from pisces.model.events import ProcessExit, Variable
 
 _Frame = TypeVar("_Frame", bound=ControlFrame)
 
-_log = logging.getLogger(__name__)
 _startup = logging.getLogger("pisces.startup")
 
 _EXIT_CAP = 1.0
 """How long a kernel that is asked to end may take over its atexit functions before it is killed."""
-_FORK_CAP = 5.0
-"""How long a kernel may take over a checkpoint that it was asked for, before it is ended without it."""
 _WAKE_CAP = 5.0
 """A process that wakes takes milliseconds; code of the user's runs meanwhile, at the fork, and may hang."""
 _SAVE_SECONDS = 20.0
 """How long a checkpoint that cannot go on may take to write down its variables."""
+_SAVE_SHARE = 0.75
+"""At most so much of the time: what was written by then is loaded in the rest."""
 
 
 class NativeKernel:
@@ -56,8 +57,7 @@ class NativeKernel:
         self._process: KernelProcess | None = None
         self._execution: NativeExecution | None = None
         self._cells = 0
-        self._newest: NativeCheckpoint | None = None
-        """The checkpoint that was asked for last."""
+        self._told: set[str] = set()
         self.shell = ""
         self.shell_note = ""
 
@@ -68,32 +68,29 @@ class NativeKernel:
 
     async def start(self, deadline: Deadline) -> None:
         """See `kernels.base.Kernel`."""
-        try:
-            with deadline.scope() as scope:
-                await self._start(deadline)
-            if scope.cancelled_caught:
-                raise DeadlineExceeded(f"The kernel did not start within {deadline.seconds:g} seconds")
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self.kill()
-            raise
+        with deadline.scope():
+            self._process = await self._start_process(deadline)
+            return
+        raise DeadlineExceeded(f"The kernel did not start within {deadline.seconds:g} seconds")
 
-    async def _start(self, deadline: Deadline) -> None:
+    async def _start_process(self, deadline: Deadline) -> KernelProcess:
+        """A fresh process that is ready. If this fails or is cancelled, nothing is left of it."""
         zygote = await self._zygotes.get(self._spec, deadline)
         try:
-            await self._start_below(zygote, deadline)
+            return await self._start_below(zygote, deadline)
         except KernelStartError:
             if zygote.alive:
                 raise
             # It was ending itself, having been idle for long, just when it was asked.
-            await self.kill()
-            await self._start_below(await self._zygotes.get(self._spec, deadline), deadline)
+            return await self._start_below(await self._zygotes.get(self._spec, deadline), deadline)
 
-    async def _start_below(self, zygote: Zygote, deadline: Deadline) -> None:
-        process = self._process = KernelProcess(zygote)
-        await process.start(self._spec, self._folder(), deadline)
-        await self._become_ready(process)
+    async def _start_below(self, zygote: Zygote, deadline: Deadline) -> KernelProcess:
+        process = KernelProcess(zygote, self._told)
+        async with _ended_on_failure(process):
+            await process.start(self._spec, self._folder(), deadline)
+            await self._become_ready(process)
         process.notes += zygote.take_warnings()
+        return process
 
     async def _become_ready(self, process: KernelProcess) -> ReadyFrame:
         ready = await self._next(ReadyFrame, process)
@@ -157,87 +154,78 @@ class NativeKernel:
             return Outlook(obstacle="this system cannot keep sleeping copies of a process")
         return Outlook(obstacle=process.obstacle, resident_mb=process.resident_mb(), faults=process.faults)
 
-    async def checkpoint(self) -> NativeCheckpoint:
+    async def checkpoint(self, *, wanted: bool = False) -> NativeCheckpoint:
         """See `kernels.base.Checkpointing`."""
         process = self._living()
         if not process.can_sleep:
             raise CheckpointError("The state cannot be kept: this system cannot keep sleeping copies of a process")
         try:
-            self._newest = process.checkpoint()
+            return process.checkpoint(wanted=wanted)
         except ConnectionError as error:
             raise KernelGone("The kernel has ended") from error
         except KernelStartError as error:
             raise CheckpointError(str(error), hint=error.hint) from error
-        return self._newest
 
     async def restore(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
         """See `kernels.base.Checkpointing`."""
-        await self._finish_checkpoints(deadline)
-        self._execution = None
-        await self.kill()
-        return await self._go_on_from(checkpoint, deadline)
-
-    async def _finish_checkpoints(self, deadline: Deadline) -> None:
-        """Let a process that is about to be killed make the checkpoints it was asked for; they are made in order."""
-        if self._newest is None or self._process is None or not self._process.alive:
-            return
-        try:
-            await self._newest.sleeper.asleep(deadline, _FORK_CAP)
-        except (KernelStartError, DeadlineExceeded) as error:
-            _log.debug("a checkpoint was not finished before its kernel was ended: %s", error)
+        process, revival = await self._wake(checkpoint, deadline)
+        old, self._process, self._execution = self._process, process, None
+        if old is not None:
+            process.notes += old.notes
+            await _end(old)
+        return revival
 
     async def branch(
         self, checkpoint: Checkpoint, spec: LaunchSpec, deadline: Deadline
     ) -> "tuple[NativeKernel, Revival]":
         """See `kernels.base.Checkpointing`."""
         kernel = NativeKernel(spec, self._zygotes)
-        return kernel, await kernel._go_on_from(checkpoint, deadline)
+        kernel._process, revival = await kernel._wake(checkpoint, deadline)
+        return kernel, revival
 
-    async def _go_on_from(self, checkpoint: Checkpoint, deadline: Deadline) -> Revival:
+    async def _wake(self, checkpoint: Checkpoint, deadline: Deadline) -> tuple[KernelProcess, Revival]:
+        """A process that goes on from the checkpoint and is ready. If this fails or is cancelled, it is ended."""
         assert isinstance(checkpoint, NativeCheckpoint)
-        try:
-            with deadline.scope() as scope:
-                return await self._revive(checkpoint, deadline)
-            assert scope.cancelled_caught
-            raise DeadlineExceeded(f"The checkpoint did not wake within {deadline.seconds:g} seconds")
-        except BaseException:
-            with anyio.CancelScope(shield=True):
-                await self.kill()
-            raise
+        with deadline.scope():
+            if not checkpoint.usable:
+                raise KernelStartError("The checkpoint has been dropped, or has ended", hint="")
+            asleep = await checkpoint.sleeper.asleep(deadline)
+            if asleep.by_value:
+                return await self._wake_by_value(checkpoint, asleep, deadline)
+            with deadline.scope(_WAKE_CAP):
+                process = KernelProcess(checkpoint.zygote, self._told)
+                async with _ended_on_failure(process):
+                    await process.go_on_from(checkpoint.sleeper, self._spec, deadline)
+                    ready = await self._become_ready(process)
+                return process, Revival("exact", ready.missing)
+            raise DeadlineExceeded("The checkpoint did not wake in time")
+        raise DeadlineExceeded(f"The checkpoint did not wake within {deadline.seconds:g} seconds")
 
-    async def _revive(self, checkpoint: NativeCheckpoint, deadline: Deadline) -> Revival:
-        if not checkpoint.usable:
-            raise KernelStartError("The checkpoint has been dropped, or has ended", hint="")
-        asleep = await checkpoint.sleeper.asleep(deadline)
-        if asleep.by_value:
-            return await self._revive_by_value(checkpoint, asleep, deadline)
-        with deadline.scope(_WAKE_CAP):
-            process = self._process = KernelProcess(checkpoint.zygote)
-            await process.go_on_from(checkpoint.sleeper, self._spec, deadline)
-            ready = await self._become_ready(process)
-            return Revival("exact", ready.missing)
-        raise DeadlineExceeded("The checkpoint did not wake in time")
-
-    async def _revive_by_value(self, checkpoint: NativeCheckpoint, asleep: Asleep, deadline: Deadline) -> Revival:
+    async def _wake_by_value(
+        self, checkpoint: NativeCheckpoint, asleep: Asleep, deadline: Deadline
+    ) -> tuple[KernelProcess, Revival]:
         """A fresh kernel gets the variables, because a library's threads cannot come back in a copy."""
         try:
             values = anonymous_file("pisces-values")
             try:
-                await checkpoint.sleeper.save(values, deadline, seconds=_SAVE_SECONDS)
+                seconds = deadline.remaining() * _SAVE_SHARE
+                await checkpoint.sleeper.save(values, deadline, seconds=min(_SAVE_SECONDS, seconds))
                 os.lseek(values, 0, os.SEEK_SET)
-                await self._start(deadline)
-                process = self._living()
-                request = {"type": "load", "execution_count": asleep.execution_count}
-                process.channels.send_with_descriptor(encode_request(request), values)
-                loaded = await self._next(LoadedFrame, process)
+                process = await self._start_process(deadline)
+                async with _ended_on_failure(process):
+                    request = {"type": "load", "execution_count": asleep.execution_count}
+                    process.channels.send_with_descriptor(encode_request(request), values)
+                    loaded = await self._next(LoadedFrame, process)
+                    if loaded.problem:
+                        reason = f"The variables of the checkpoint could not be had: {loaded.problem}"
+                        raise KernelStartError(reason, hint="")
             finally:
                 os.close(values)
         except OSError as error:
             reason = f"The variables of the checkpoint could not be handed on: {error.strerror or error}"
             raise KernelStartError(reason, hint=NO_DESCRIPTORS) from error
-        if loaded.problem:
-            raise KernelStartError(f"The variables of the checkpoint could not be had: {loaded.problem}", hint="")
-        return Revival("by_value", (*asleep.threads, *asleep.children, *loaded.missing), asleep.by_value)
+        missing = (*asleep.threads, *asleep.children, *loaded.missing)
+        return process, Revival("by_value", missing, asleep.by_value)
 
     async def variables(self, deadline: Deadline) -> tuple[Variable, ...]:
         """See `kernels.base.Inspecting`."""
@@ -325,3 +313,20 @@ class NativeKernel:
         if self._process is not None:
             self._process.channels.close()
             self._process = None
+
+
+@asynccontextmanager
+async def _ended_on_failure(process: KernelProcess) -> AsyncIterator[None]:
+    """End the process if what is done with it fails or is cancelled."""
+    try:
+        yield
+    except BaseException:
+        await _end(process)
+        raise
+
+
+async def _end(process: KernelProcess) -> None:
+    """End the process and close what leads to it, whatever happens to the call meanwhile."""
+    with anyio.CancelScope(shield=True):
+        await process.end()
+        process.channels.close()

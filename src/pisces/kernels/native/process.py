@@ -26,14 +26,17 @@ from pisces.settings.recorded_process import RecordedProcess, process_start
 _END_CAP = 5.0
 _SIGNAL_CAP = 1.0
 _FAULTS_OF_NOTE = 256
+_WITHOUT_DIGITS = str.maketrans("", "", "0123456789")
 
 
 class KernelProcess:
     """Made alive by `start` or `go_on_from`; `exit` is set when it has died, `cleared` when all it started is gone."""
 
-    def __init__(self, zygote: Zygote) -> None:
+    def __init__(self, zygote: Zygote, told: set[str]) -> None:
+        """`told` has the reasons for which checkpoints failed, as far as somebody has been told."""
         nonce = secrets.token_hex(8)
         self._zygote = zygote
+        self._told = told
         self._name = secrets.token_hex(8)
         self._nonce = nonce
         try:
@@ -125,15 +128,16 @@ class KernelProcess:
             "memory_limit_mb": spec.memory_limit_mb,
         }
 
-    def checkpoint(self) -> NativeCheckpoint:
+    def checkpoint(self, *, wanted: bool) -> NativeCheckpoint:
         """Ask for a checkpoint, between cells.
 
         Raises `ConnectionError` when the process is gone, `KernelStartError` when no descriptor is left for it.
         """
         sleeper = self._zygote.open_checkpoint()
         checkpoint = NativeCheckpoint(self._zygote, sleeper)
+        request = encode_request({"type": "checkpoint", "wanted": wanted})
         try:
-            self.channels.send_with_descriptor(encode_request({"type": "checkpoint"}), sleeper.guest_end())
+            self.channels.send_with_descriptor(request, sleeper.guest_end())
         except ConnectionError:
             sleeper.close()
             raise
@@ -147,7 +151,10 @@ class KernelProcess:
         checkpoint.made(frame.blocked_us / 1000)
         if frame.problem:
             checkpoint.sleeper.fail(frame.problem)
-            self.notes.append(f"The last checkpoint could not be made: {frame.problem}.")
+            cause = frame.problem.translate(_WITHOUT_DIGITS)
+            if cause not in self._told:
+                self._told.add(cause)
+                self.notes.append(f"The last checkpoint could not be made: {frame.problem}. This is said once.")
 
     def on_done(self, frame: DoneFrame) -> None:
         """A cell has ended: what it means for the next checkpoint."""

@@ -46,9 +46,9 @@ def end_remains(cookies: Collection[str]) -> None:
 
 
 def _tracks_resources(pid: int) -> bool:
-    """Whether it is multiprocessing's cleaner: it removes shared memory and ends when all who could need that have."""
+    """Whether it cleans up for multiprocessing or loky: it removes what all have left in /dev/shm, and then ends."""
     try:
-        return b"multiprocessing.resource_tracker" in (_PROCESSES / str(pid) / "cmdline").read_bytes()
+        return b"resource_tracker import main" in (_PROCESSES / str(pid) / "cmdline").read_bytes()
     except OSError:
         return False
 

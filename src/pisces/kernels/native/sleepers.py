@@ -88,6 +88,18 @@ class Sleeper:
         self._answer: WokenCopy | Saved | Refused | None = None
         self.failure: Failed | None = None
         self.usable = True
+        self.died = False
+        """Whether it slept, and ended without being told to."""
+
+    @property
+    def by_value(self) -> bool:
+        """Whether only its variables can be had, as far as is known."""
+        return self._asleep is not None and bool(self._asleep.by_value)
+
+    @property
+    def stuck_pid(self) -> int:
+        """Its process, if that owes an answer: it may hang, and not hear that it is given up. 0 if it owes none."""
+        return self._asleep.pid if self._asleep is not None and self._answered < self._asked else 0
 
     def guest_end(self) -> int:
         """The descriptor that the process gets; to be sent to it, then `forget_guest_end`."""
@@ -119,11 +131,12 @@ class Sleeper:
 
     async def save(self, fd: int, deadline: Deadline, *, seconds: float) -> None:
         """Have its variables written to this file, as many as it can in these seconds."""
-        answer = None
         with deadline.scope(seconds + _SAVE_SLACK):
             answer = await self._ask({"type": "save", "seconds": seconds}, [fd])
-        if not isinstance(answer, Saved):
+            if isinstance(answer, Saved):
+                return
             raise KernelStartError("The variables of the checkpoint could not be written", hint="")
+        raise DeadlineExceeded("The variables of the checkpoint were not written in time")
 
     async def _ask(self, message: Mapping[str, Any], fds: Sequence[int]) -> WokenCopy | Saved | None:
         """Its answer; None when it has ended. Raises `KernelStartError` when the system refuses it a process.
@@ -141,6 +154,11 @@ class Sleeper:
         if isinstance(answer, Refused):
             raise KernelStartError(f"Cannot fork a kernel: {answer.reason}", hint=NO_PROCESSES)
         return answer
+
+    def _has_ended(self) -> None:
+        """Its process is gone, without our having given it up."""
+        self.died = self.died or self._asleep is not None
+        self.close()
 
     def close(self) -> None:
         """Give it up: the process ends."""
@@ -177,7 +195,8 @@ class Sleeper:
             # A sleeper reads whatever comes, and a message is far smaller than what a socket takes at once.
             self._socket.sendmsg([data], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", fds))])
         except OSError as error:
-            self.fail(f"the sleeping process has ended ({error.strerror or error})")
+            self.failure = self.failure or Failed(f"the sleeping process has ended ({error.strerror or error})")
+            self._has_ended()
 
     def _on_readable(self) -> None:
         try:
@@ -187,7 +206,7 @@ class Sleeper:
         except ConnectionError:
             data = b""
         if not data:
-            self.close()
+            self._has_ended()
             return
         *lines, self._buffer = (self._buffer + data).split(b"\n")
         for line in lines:

@@ -42,6 +42,10 @@ _ANSWER_SECONDS = 1.0
 """The same while it owes an answer. Answers take milliseconds, and the kernels are not asked through it."""
 _MOST_SILENT_LOOKS = 20
 """So many looks in a row may pass without an answer. Looks are counted because the machine may have been asleep."""
+_STACKS = "glibc.pthread.stack_cache_size=8589934592"
+"""Has the C library keep the stacks of threads that have ended, up to 8 GiB of addresses instead of 40 MiB. In a copy
+all other threads have ended, and a library that joins its own reads their stacks: duckdb ended the kernel with SIGSEGV.
+The guest takes this out of the environment again; programs that a cell starts need not have it."""
 _GIVE_UP_AFTER = 0.05
 _WARM_UP_CAP = 60.0
 """For the imports of the template, `python.preload` among them; the call's own deadline counts too."""
@@ -143,7 +147,7 @@ class Zygote:
             self._process = subprocess.Popen(
                 [self._interpreter, str(GUEST / "__main__.py"), str(theirs.fileno()), str(self._idle)],
                 pass_fds=[theirs.fileno()],
-                env=dict(self._env),
+                env={**self._env, "GLIBC_TUNABLES": ":".join(filter(None, [self._env.get("GLIBC_TUNABLES"), _STACKS]))},
                 cwd="/",
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
@@ -239,6 +243,8 @@ class Zygote:
     def _end_given_up(self) -> None:
         given_up, self._given_up = self._given_up, []
         for sleeper in given_up:
+            if sleeper.stuck_pid:
+                self._send({"type": "end_copy", "pid": sleeper.stuck_pid}, answered=False)
             sleeper.close()
 
     def take_warnings(self) -> tuple[str, ...]:
