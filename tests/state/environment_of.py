@@ -1,6 +1,7 @@
 """Which interpreter has which libraries."""
 
 import subprocess
+from collections.abc import Iterable
 
 from tests.environments import interpreter_of
 from tests.state.catalogue import Library
@@ -14,10 +15,10 @@ def interpreter_for(library: Library) -> str:
     return interpreter_of(environment)
 
 
-def missing_modules(library: Library, interpreter: str) -> str:
-    """What of the library cannot be imported there, for the reason of a skip: torch is not built for every system."""
+def missing_modules(modules: Iterable[str], interpreter: str) -> str:
+    """Which of these cannot be imported there, for the reason of a skip: torch is not built for every system."""
     done = subprocess.run(
-        [interpreter, "-I", "-c", _FOUND, *library.modules],
+        [interpreter, "-I", "-c", _FOUND, *modules],
         capture_output=True,
         text=True,
         encoding="utf-8",

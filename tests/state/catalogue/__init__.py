@@ -13,6 +13,7 @@ from tests.state.catalogue.files import FILES
 from tests.state.catalogue.matplotlib_figures import MATPLOTLIB
 from tests.state.catalogue.numba_functions import NUMBA
 from tests.state.catalogue.numpy_arrays import NUMPY
+from tests.state.catalogue.own_environment import LIBRARIES_OF_THEIR_OWN
 from tests.state.catalogue.pandas_tables import PANDAS
 from tests.state.catalogue.pyarrow_tables import PYARROW
 from tests.state.catalogue.query_engines import DUCKDB, POLARS
@@ -21,7 +22,7 @@ from tests.state.catalogue.scipy_objects import SCIPY
 from tests.state.catalogue.sklearn_models import SKLEARN
 from tests.state.catalogue.standard_values import CONTAINERS, TOOLS
 from tests.state.catalogue.threads import RUNNING_THREADS, THREADS
-from tests.state.catalogue.torch_tensors import TORCH
+from tests.state.catalogue.torch_tensors import TORCH, TORCH_TASKS, TORCH_THREADS
 from tests.state.catalogue.web_and_records import MARKUP, PILLOW, RECORDS, REQUESTS
 
 __all__ = ["LIBRARIES", "Entry", "Environment", "Library", "Way"]
@@ -45,6 +46,8 @@ LIBRARIES: tuple[Library, ...] = (
     POLARS,
     BESIDE_POLARS,
     TORCH,
+    TORCH_THREADS,
+    TORCH_TASKS,
     NUMBA,
     SYMPY,
     NETWORKX,
@@ -55,4 +58,5 @@ LIBRARIES: tuple[Library, ...] = (
     REQUESTS,
     MARKUP,
     RECORDS,
+    *LIBRARIES_OF_THEIR_OWN,
 )

@@ -1,8 +1,6 @@
 """asyncio: what belongs to an event loop, and what only looks like it."""
 
-from tests.state.catalogue.entry import Entry, Library
-
-OLD_LOOP = "its event loop is gone"
+from tests.state.catalogue.entry import OLD_LOOP, Entry, Library
 
 TASKS = Library(
     "standard library: asyncio",

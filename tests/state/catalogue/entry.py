@@ -6,11 +6,21 @@ from typing import Literal
 Way = Literal["exact", "by_value", "not"]
 """How an object comes back after a crash: as it was, made again from its value, or in no usable form."""
 
-Environment = Literal["plain", "data", "heavy"]
-"""The interpreter of the tests that has the library; each has what the ones before it have."""
+Environment = Literal["plain", "data", "heavy", "state", "catalogue"]
+"""The interpreter of the tests that has the library. Each of the first three has what those before it have; `state` is
+small, `catalogue` has several GB and is made for the table only."""
+
+SETTING = "it is a setting inside a library"
+"""Why nobody sees that it is as after an import, where variables come back by value."""
 
 NO_VALUE = "it cannot be written down as a value"
 """Why an object does not come back where variables come back by value."""
+
+GONE = "its thread is gone"
+OLD_LOOP = "its event loop is gone"
+DEAD_CHANNEL = "its other end is outside the process"
+OWN_CHILD = "a child belongs to the process that started it"
+"""Why an object does not come back where the process goes on as a copy."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +30,8 @@ class Entry:
     `make` is code that binds `x`. `use` is an expression that computes something with `x`, in as many threads as the
     library likes; it is evaluated before the crash and after it, so it may change `x`, and must depend on nothing
     that differs from one run to the next. `because` says why an object does not come back. The restore then names the
-    variable that held it, unless `untold` says why it cannot.
+    variable that held it, unless `untold` says why it cannot; so it does for an object that comes back exactly, and
+    not where a thread works and the state comes back by value.
     """
 
     name: str

@@ -48,7 +48,12 @@ FILES = Library(
             "(x.write('!'), x.tell())",
         ),
         Entry("binary file (being read)", "x = open(folder / 'bytes.bin', 'rb'); x.seek(50)", "x.read(3)"),
-        Entry("descriptor of a file", "x = os.open(folder / 'bytes.bin', os.O_RDONLY)", "os.pread(x, 4, 10)"),
+        Entry(
+            "descriptor of a file",
+            "x = os.open(folder / 'bytes.bin', os.O_RDONLY)",
+            "os.pread(x, 4, 10)",
+            untold="it is a number",
+        ),
         Entry("io.StringIO", "x = io.StringIO('abcdefgh'); x.read(1)", "x.read(2)"),
         Entry("io.BytesIO", "x = io.BytesIO(b'abc'); x.seek(0, 2)", "x.write(b'd') and x.getvalue()"),
         Entry("tempfile.TemporaryDirectory", "x = tempfile.TemporaryDirectory()", "os.path.isdir(x.name)"),

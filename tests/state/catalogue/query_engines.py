@@ -1,6 +1,6 @@
 """duckdb and polars: engines with threads of their own, of which one goes on after a fork and the other does not."""
 
-from tests.state.catalogue.entry import NO_VALUE, Entry, Library
+from tests.state.catalogue.entry import NO_VALUE, SETTING, Entry, Library
 
 DUCKDB = Library(
     "duckdb",
@@ -48,6 +48,7 @@ def connected(where):
             "the default connection",
             "duckdb.sql('create table d as select 5 as v'); x = duckdb",
             "x.sql('select v from d').fetchall()",
+            untold=SETTING,
         ),
         Entry("Expression", "x = duckdb.ColumnExpression('n') + 1", "str(x)"),
         Entry("DuckDBPyType", "x = duckdb.list_type('integer') if hasattr(duckdb, 'list_type') else None", "str(x)"),

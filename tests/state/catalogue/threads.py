@@ -1,8 +1,6 @@
 """Locks, queues, threads and their pools."""
 
-from tests.state.catalogue.entry import Entry, Library
-
-GONE = "its thread is gone"
+from tests.state.catalogue.entry import GONE, Entry, Library
 
 THREADS = Library(
     "standard library: threads",

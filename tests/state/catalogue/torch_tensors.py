@@ -1,6 +1,6 @@
 """torch on the processor: tensors, modules, optimisers and generators of numbers."""
 
-from tests.state.catalogue.entry import Entry, Library
+from tests.state.catalogue.entry import NO_VALUE, SETTING, Entry, Library
 
 TORCH = Library(
     "torch",
@@ -60,7 +60,7 @@ class Doubling(torch.nn.Module):
             "(x.optimizer.step(), x.step(), x.get_last_lr())",
         ),
         Entry("Generator", "x = torch.Generator().manual_seed(4)", "torch.rand(1, generator=x).item()"),
-        Entry("its own random state", "torch.manual_seed(9); x = torch", "x.rand(1).item()"),
+        Entry("its own random state", "torch.manual_seed(9); x = torch", "x.rand(1).item()", untold=SETTING),
         Entry("DataLoader", "x = DataLoader(TensorDataset(inputs, targets), batch_size=100)", "len(list(x))"),
         Entry(
             "DataLoader's iterator (begun)",
@@ -77,6 +77,39 @@ class Doubling(torch.nn.Module):
             "x = torch.distributions.Normal(0.0, 1.0)",
             "round(x.log_prob(torch.tensor(1.0)).item(), 5)",
         ),
-        Entry("number of threads", "torch.set_num_threads(2); x = torch", "x.get_num_threads()"),
+    ),
+)
+
+TORCH_THREADS = Library(
+    "torch: a number of threads that was set",
+    environment="heavy",
+    modules=("torch",),
+    back="by_value",
+    note="`torch.set_num_threads` starts threads of another kind: from then on the session comes back by value.",
+    setup="import torch\ntorch.set_num_threads(2)",
+    entries=(
+        Entry("number of threads", "x = torch", "x.get_num_threads()", untold=SETTING),
+        Entry("Tensor beside it", "x = torch.arange(360_000.0).reshape(600, 600) / 360_000", "x.sum().item() > 0"),
+        Entry("nn.Module beside it", "torch.manual_seed(2); x = torch.nn.Linear(3, 1)", "x(torch.ones(3)).shape"),
+    ),
+)
+
+TORCH_TASKS = Library(
+    "torch: tasks in its own pool",
+    environment="heavy",
+    modules=("torch",),
+    back="by_value",
+    setup="import torch\n\n@torch.jit.script\ndef forked(n: int) -> int:\n"
+    "    task = torch.jit.fork(torch.ones, [n])\n    return int(torch.jit.wait(task).sum())\n\n_ = forked(3)",
+    entries=(
+        Entry(
+            "jit.fork",
+            "x = torch.jit.fork(torch.neg, torch.ones(2))",
+            "torch.jit.wait(x).sum().item()",
+            "not",
+            NO_VALUE,
+        ),
+        Entry("a function that forks", "x = forked", "x(5)", "not", NO_VALUE),
+        Entry("Tensor beside tasks", "x = torch.ones(3)", "x.sum().item()"),
     ),
 )
