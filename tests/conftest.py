@@ -69,6 +69,17 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker("processes")
 
 
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """Show what a soak counted, whether it passed or failed."""
+    for reports in list(terminalreporter.stats.values()):
+        for report in reports:
+            if isinstance(report, pytest.TestReport) and report.when == "call":
+                for name, text in report.user_properties:
+                    if name == "soak":
+                        terminalreporter.section(report.nodeid)
+                        terminalreporter.write_line(str(text))
+
+
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> object:
     from tests.schedule import scheduler
