@@ -20,6 +20,7 @@ from bench.notebooks import run_all as notebook_run
 from bench.report import Measurement, Report
 from bench.sandbox import Sandbox
 from bench.state import blocked, cell_cost, come_and_go, crash, idle_memory, new_session, undo_and_branch
+from bench.state.objects import measure as objects
 from bench.table import render_facts, render_measurement, render_summary
 from bench.tui import measure as tui
 
@@ -37,6 +38,7 @@ MEASUREMENTS: dict[str, Callable[[Sandbox], Measurement]] = {
     "cell-cost": cell_cost.measure,
     "crash": crash.measure,
     "undo-branch": undo_and_branch.measure,
+    "objects": objects.measure,
     "idle-memory": idle_memory.measure,
     "come-and-go": come_and_go.measure,
     "jupyter-round-trip": jupyter_round_trip.measure,

@@ -12,6 +12,7 @@ ROOT = Path(__file__).parents[1]
 _WITH_NUMPY = ROOT / ".envs" / "ipython" / "bin" / "python"
 _WITH_JUPYTER = ROOT / ".envs" / "jupyter" / "bin" / "python"
 _WITH_NOTEBOOKS = ROOT / ".envs" / "notebooks" / "bin" / "python"
+_WITH_KISHU = ROOT / ".envs" / "kishu" / "bin" / "python"
 _KEPT_VARIABLES = ("PATH", "LANG", "LC_ALL", "TZ", "LD_LIBRARY_PATH")
 
 
@@ -32,6 +33,8 @@ class Sandbox:
         """A Python with ipykernel and Kernel Gateway, where `make environments` has made it."""
         self.notebooks = str(_WITH_NOTEBOOKS) if _WITH_NOTEBOOKS.exists() else None
         """A Python with nbformat, nbclient and ipykernel, where `make environments` has made it."""
+        self.kishu = str(_WITH_KISHU) if _WITH_KISHU.exists() else None
+        """A Python with Kishu and libraries of the kinds that it keeps, where `make bench` has made it."""
 
     def __enter__(self) -> Self:
         self.home.mkdir()

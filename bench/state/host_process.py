@@ -11,7 +11,7 @@ from bench.sandbox import ROOT, Sandbox
 _SECONDS = 120.0
 
 
-def run_host(sandbox: Sandbox, name: str, *arguments: str) -> dict[str, Any]:
+def run_host(sandbox: Sandbox, name: str, *arguments: str, seconds: float = _SECONDS) -> dict[str, Any]:
     """What the program of that name in `bench.state.hosts` printed; its own errors go where ours do."""
     done = subprocess.run(
         [sys.executable, "-m", f"bench.state.hosts.{name}", *arguments],
@@ -19,7 +19,7 @@ def run_host(sandbox: Sandbox, name: str, *arguments: str) -> dict[str, Any]:
         env=sandbox.environ,
         stdout=subprocess.PIPE,
         encoding="utf-8",
-        timeout=_SECONDS,
+        timeout=seconds,
         check=True,
     )
     figures: dict[str, Any] = msgspec.json.decode(done.stdout)
