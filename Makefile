@@ -22,10 +22,10 @@ help: ## What there is
 test: lint types imports environments ## Lint, types, import contracts and tests
 	$(PYTEST) -n $(WORKERS) --dist loadfile $(ARGS)
 
-test-heavy: environments $(ENVS)/heavy $(ENVS)/enterprise $(ENVS)/node ## Tests that need big libraries, or further servers
+test-heavy: environments $(ENVS)/heavy $(ENVS)/state $(ENVS)/enterprise $(ENVS)/node ## Tests that need big libraries, or further servers
 	$(PYTEST) -m heavy -n $(WORKERS) --dist loadfile $(ARGS)
 
-soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
+soak: environments $(ENVS)/heavy ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
 	@echo "soak: SEED=$(SEED) SOAK_SECONDS=$(SOAK_SECONDS)"
 	$(PYTEST) -m soak --soak-seed=$(SEED) --soak-seconds=$(SOAK_SECONDS) \
 	    --timeout=$$(( $(SOAK_SECONDS) + 120 )) --hypothesis-seed=$(SEED) $(ARGS)
@@ -33,10 +33,10 @@ soak: environments ## Long random runs: make soak SEED=1 SOAK_SECONDS=600
 mutants: environments ## Put each mended failure back and see its test fail
 	$(BIN)/python scripts/mutants.py $(ARGS)
 
-bench: environments ## Measure beside ipykernel and a bare pipe
+bench: environments $(ENVS)/kishu ## Measure beside ipykernel and a bare pipe
 	$(BIN)/python -m bench $(ARGS)
 
-state-table: environments $(ENVS)/heavy ## Crash every kind of object, and write what comes back into docs/state.md
+state-table: environments $(ENVS)/heavy $(ENVS)/state $(ENVS)/catalogue ## Crash every kind of object, and write what comes back into docs/state.md
 	$(BIN)/python -m scripts.state_table $(ARGS)
 
 screenshots: environments ## Make the pictures of the documentation anew, with the real UI
@@ -76,14 +76,18 @@ $(ENVS)/dev:
 $(ENVS)/enterprise: $(ENVS)/dev
 	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/enterprise.txt
 
+.PHONY: $(ENVS)/state
+$(ENVS)/state: $(ENVS)/dev
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/state.txt
+
 .PHONY: $(ENVS)/node
 $(ENVS)/node: $(ENVS)/dev
 	@"$(BIN)/python" -m scripts.make_node_environment $@ || echo "the MCP clients from npm cannot be had here"
 
 # torch apart from the others: where its build without CUDA is not offered, the others are worth having too.
-.PHONY: $(ENVS)/heavy
-$(ENVS)/heavy: $(ENVS)/dev
-	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/heavy.txt
+.PHONY: $(ENVS)/heavy $(ENVS)/kishu $(ENVS)/catalogue
+$(ENVS)/heavy $(ENVS)/kishu $(ENVS)/catalogue: $(ENVS)/dev
+	@"$(BIN)/python" $(MAKE_ENVIRONMENT) $@ --requirements requirements/$(@F).txt
 	@$@/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --require-hashes \
 	    --requirement requirements/torch.txt \
 	    || echo "torch's build without CUDA is not offered here: what needs it is skipped"

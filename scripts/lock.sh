@@ -46,6 +46,9 @@ lock ipybox --group ipybox
 lock ipython --group ipython
 lock data --group data --constraint requirements/ipython.txt
 lock heavy --group heavy --constraint requirements/data.txt
+lock kishu --group kishu --constraint requirements/heavy.txt
+lock state --group state --constraint requirements/heavy.txt
+lock catalogue --group catalogue
 lock jupyter --group jupyter --constraint requirements/dev.txt
 lock notebooks --group notebooks --constraint requirements/jupyter.txt
 lock_sdists --group sdists --constraint requirements/notebooks.txt

@@ -20,7 +20,7 @@ OTHERS = sorted(path for path in PACKAGE.rglob("*.py") if GUEST not in path.pare
 GATEWAY = {"jupyter_client", "jupyter_server", "kernel_gateway", "tornado", "traitlets", "zmq"}
 """What the parts of the local gateway may import when they are loaded: they are loaded only in its process."""
 
-OPTIONAL = {"IPython", "matplotlib", "matplotlib_inline", "numpy", "pandas", "traitlets"} | GATEWAY
+OPTIONAL = {"IPython", "matplotlib", "matplotlib_inline", "numpy", "pandas", "torch", "traitlets"} | GATEWAY
 """What the guest may use where the user has it: imported inside functions only."""
 
 IPYTHON = {"IPython", "traitlets"}
