@@ -215,7 +215,7 @@ class _Look:
         if not words:
             return  # It has ended.
         if len(words) < 9:  # "running", or "-1" with two addresses: stopped for a page of memory.
-            found.obstacle = found.obstacle or f"thread {name} was running native code, which a fork could harm"
+            found.obstacle = found.obstacle or f"thread {name} did not pause, and a fork could harm what it does"
             return
         number, lock, stack, place = int(words[0]), int(words[1], 16), int(words[7], 16), int(words[8], 16)
         if self._runtime <= lock < self._runtime + _RUNTIME_BYTES:
