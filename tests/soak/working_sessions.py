@@ -81,6 +81,8 @@ class WorkingSession:
     """How its kernel came back, if it is a restored one."""
     cells_not_kept: int = 0
     """How many cells back the last result says that the last checkpoint is."""
+    cells_since_certain: int = 0
+    """How many cells back the last checkpoint is that was there before the last call."""
     told_of_failures: bool = False
     """Whether a result said that a checkpoint could not be made: each reason is told once in a session."""
 
@@ -274,7 +276,8 @@ class WorkingSessions:
         result = await self._call(session, self._run(session, ["0"]))
         self._expect(details(result).outcome == "ok", "the first cell after a kill failed", result)
         self._counts["crash: SIGKILL between calls"] += 1
-        session.cells_not_kept += 1  # The copy of after the last cell may have been under way.
+        # The copy of after the last cell may have been under way.
+        session.cells_not_kept = max(session.cells_not_kept, session.cells_since_certain)
         await self._came_back(session, result, info, finished=1)
 
     async def check(self, session: WorkingSession) -> None:
@@ -370,6 +373,7 @@ class WorkingSessions:
         if crashed:
             return
         found = CELLS_BACK.search(notices)
+        session.cells_since_certain = session.cells_not_kept + len(details(result).cells)
         session.cells_not_kept = 0 if found is None else int(found[1] or session.position)
         if found is None:
             self._counts["call whose state was kept"] += 1
