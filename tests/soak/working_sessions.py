@@ -324,7 +324,10 @@ class WorkingSessions:
         self._counts[f"restore: {restore.how}, {restore.cells_lost} cells lost"] += 1
         position = session.position - restore.cells_lost
         there = session.go_to(position, session.moments, f"{restore.how}, after a crash,", restore.missing)
-        session.finished(finished)
+        session.cells_not_kept = 0  # What it came back from is there still.
+        if finished:
+            session.finished(finished)
+            self._hear(session, result)
         self._expect_threads_named(there, restore.missing, result)
         await self.check(session)
 

@@ -199,7 +199,6 @@ class KernelLoop:
                     if others.at_work:
                         reason = before.facts["by_value"]
                         before.facts["by_value"] = fork_safety.with_threads_at_work(reason, others.at_work)
-                        self._streams.renew()
                     self._sleep(host, before.facts, before.files)
                     return
         if before.letting_go is not None:

@@ -12,7 +12,8 @@ thread needs the GIL to begin something new. Three things could make this thread
 - Another thread that asks for it. It may ask when it has waited for the switch interval in vain, so that is made
   longer than this thread holds the GIL. If it happens all the same, the system has counted a voluntary switch of this
   thread, and it looks again.
-- Functions registered to run before a fork. They run first (`PyOS_BeforeFork`), and the look is repeated after them.
+- Functions registered to run before a fork. They run first (`PyOS_BeforeFork`), and up to Python 3.11 the look is
+  repeated after them. Later ones allow no bytecode there.
 
 And no bytecode runs between the fork and `PyOS_AfterFork_Child`: in the copy, where nobody asks for the GIL any more,
 this thread must not wait for somebody to take it.
@@ -37,8 +38,9 @@ if TYPE_CHECKING:
 _POLL_SECONDS = 0.0002
 _REST_SECONDS = 0.02
 """How long to look for a moment at which all threads only wait; after it, one that harms no thread will do."""
-_HELD_SECONDS = 0.3
-"""The switch interval while this thread holds on to the GIL: longer than it ever does."""
+_HELD_SECONDS = 0.02
+"""The switch interval while this thread holds on to the GIL: longer than it ever does without somebody who asked. Only
+then: a thread that runs Python would keep the GIL from this one for as long."""
 _WANTED_SECONDS, _UNASKED_SECONDS, _REQUEST_SECONDS = 3.0, 0.1, 0.03
 """How long to wait for a moment: for somebody, for nobody, and while a request waits for this thread."""
 _OLD_SWITCH_SECONDS = 0.006
@@ -110,27 +112,32 @@ class OtherThreads:
             look.close()
 
     def _fork(self, look: _Look, prepare: Callable[[], object], seconds: float, interval: float) -> int:
-        began = held_since = time.perf_counter()
+        began = time.perf_counter()
         while True:
-            sys.setswitchinterval(_HELD_SECONDS)
             self.waited = _passed(began)
             resting = self.waited < _REST_SECONDS and not look.has_request()
             if self.waited > _most(look, seconds):
                 raise OtherThreadsBusy("other threads left it no moment")
             if not resting or look().is_quiet:
-                prepare()  # Which lets go of the GIL, for moments.
+                asked = time.perf_counter()
+                prepare()  # Which lets go of the GIL for moments, and may wait for it each time: that does not count.
+                began += _passed(asked)
                 with marked():
-                    found = look() if resting else self._hold(look, began, held_since, seconds)
-                    pid = self._fork_now(look) if not resting or found.is_quiet else None
+                    sys.setswitchinterval(_HELD_SECONDS)
+                    try:
+                        found = look() if resting else self._hold(look, began, seconds)
+                        self.at_work = found.at_work
+                        pid = self._fork_now(look) if not resting or found.is_quiet else None
+                    finally:
+                        sys.setswitchinterval(interval)
                 if pid is not None:
                     return pid
             if resting:
-                sys.setswitchinterval(interval)
                 time.sleep(_POLL_SECONDS)  # Lets go of the GIL: the others go on, and may come to rest.
-                held_since = time.perf_counter()
 
-    def _hold(self, look: _Look, began: float, held_since: float, seconds: float) -> _Found:
+    def _hold(self, look: _Look, began: float, seconds: float) -> _Found:
         """Keep the GIL until no thread can be harmed: the others go on only until they need it."""
+        held_since = time.perf_counter()
         while True:
             found = look()
             if not found.obstacle and (not found.asks or _passed(held_since) > _OLD_SWITCH_SECONDS):
@@ -143,14 +150,17 @@ class OtherThreads:
     def _fork_now(self, look: _Look) -> int | None:
         """Fork, if it still does no harm after all that others do before a fork; None if it would."""
         sys.audit("os.fork")
-        look.python.PyOS_BeforeFork()
-        switches = _switches()
-        found = look()
-        if found.obstacle or _switches() != switches:
-            look.python.PyOS_AfterFork_Parent()
-            return None
-        self.at_work = found.at_work
-        return _fork_in_one(look)
+        if sys.version_info < (3, 12):
+            look.python.PyOS_BeforeFork()
+            switches = _switches()
+            found = look()
+            if found.obstacle or _switches() != switches:
+                look.python.PyOS_AfterFork_Parent()
+                return None
+            self.at_work = found.at_work
+            return _fork_in_one(look, look.libc.fork)
+        # `PyOS_BeforeFork` takes a lock of the interpreter: bytecode that lost the GIL under it could wait for ever.
+        return _fork_in_one(look, look.python.PyOS_BeforeFork, look.libc.fork)
 
 
 class _Found:
@@ -180,6 +190,7 @@ class _Look:
         self._requests = struct.pack("=ihh", requests, select.POLLIN, 0)
         self.libc = ctypes.PyDLL(None, use_errno=True)
         self.python = ctypes.pythonapi
+        self.python.PyOS_BeforeFork.restype = None
         self.errno = ctypes.get_errno
         self._runtime = ctypes.addressof(ctypes.c_char.in_dll(self.python, "_PyRuntime"))
         self._mappings = Mappings()
@@ -272,13 +283,14 @@ def _switches() -> int:
     return resource.getrusage(resource.RUSAGE_THREAD).ru_nvcsw
 
 
-def _fork_in_one(look: _Look) -> int:
-    """Call `fork`, and then what Python does after it on this side, without any bytecode in between."""
+def _fork_in_one(look: _Look, *calls: Callable[[], int | None]) -> int:
+    """Make these calls, the last of which forks, and then what Python does after it, without bytecode in between."""
+    after: dict[int | None, Callable[[], object]]
     after = defaultdict(itertools.repeat(look.python.PyOS_AfterFork_Parent).__next__)
-    after[0] = look.python.PyOS_AfterFork_Child
+    after[None], after[0] = int, look.python.PyOS_AfterFork_Child
     call = operator.methodcaller("__call__")
-    deque(map(call, map(after.__getitem__, map(call, (look.libc.fork,)))), maxlen=0)
-    number = max(after)
-    if number == 0 and len(after) > 1:  # What the other side would know by is -1.
+    deque(map(call, map(after.__getitem__, map(call, calls))), maxlen=0)
+    (number,) = [pid for pid in after if pid] or [0]
+    if number == -1:
         raise OSError(look.errno(), os.strerror(look.errno()))
     return number

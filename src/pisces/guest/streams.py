@@ -101,6 +101,7 @@ class OutputOrder:
     def disown(self) -> None:
         """In a process that user code forked: write on, but never a marker."""
         self._enabled = False
+        self.lock = threading.RLock()
 
 
 def _nothing() -> None:
@@ -217,7 +218,6 @@ class StandardStreams:
 
     def __init__(self) -> None:
         self.order = OutputOrder()
-        self._abandoned: tuple[_TextStream, ...] = ()
         self.stdout = _Stdout(1, self.order)
         self.stderr = _Stderr(2, self.order)
         self._c_flush = _c_stdio_flush()
@@ -243,7 +243,8 @@ class StandardStreams:
         self.flusher.forget()
 
     def attach_to_nothing(self) -> None:
-        """Let go of the pipes: what is printed from now on goes nowhere."""
+        """Let go of the pipes, in a copy: what is printed from now on goes nowhere."""
+        self.order.lock = threading.RLock()  # A thread that is lost may have held the old one.
         nowhere = os.open(os.devnull, os.O_WRONLY)
         self.attach(nowhere, nowhere, "")
         os.close(nowhere)
@@ -306,17 +307,10 @@ class StandardStreams:
             return
         self.order.disown()
         self.flusher.forget()
-        self.renew(line_buffering=True)  # The process may end with os._exit.
-
-    def renew(self, *, line_buffering: bool = False) -> None:
-        """Have other streams, in a process that has lost threads: one may have held a lock inside of the old ones.
-
-        Those are left alone, and kept, because their end would flush them.
-        """
-        self.order.lock = threading.RLock()
-        old = (self.stdout, self.stderr)
-        self._abandoned += old
-        self.stdout = _Stdout(1, self.order, line_buffering=line_buffering)
+        # A thread of the parent's may have held a lock inside the old streams: they are left alone, and kept, because
+        # their end would flush them. Lines go out at once, as the process may end with os._exit.
+        old = self._abandoned = (self.stdout, self.stderr)
+        self.stdout = _Stdout(1, self.order, line_buffering=True)
         self.stderr = _Stderr(2, self.order)
         if sys.stdout is old[0]:
             sys.stdout = sys.__stdout__ = self.stdout  # type: ignore[misc]  # Final for typeshed.
