@@ -89,11 +89,11 @@ def make_class(
         type.__setattr__(cls, "_member_map_", {})
         type.__setattr__(cls, "_value2member_map_", {})
         for member_name, value, arguments in members:
-            member = cls._member_type_.__new__(cls, *arguments)  # type: ignore[attr-defined]
+            member = cls._member_type_.__new__(cls, *arguments)  # type: ignore[attr-defined]  # Not in typeshed.
             if member_name is None:
-                cls._value2member_map_[value] = member  # type: ignore[attr-defined]
+                cls._value2member_map_[value] = member  # type: ignore[attr-defined]  # Not in typeshed.
             else:
-                cls._member_map_[member_name] = member  # type: ignore[attr-defined]
+                cls._member_map_[member_name] = member  # type: ignore[attr-defined]  # Not in typeshed.
     return cls
 
 
@@ -109,7 +109,7 @@ def complete_class(cls: Any, state: tuple[dict[str, Any], list[dict[str, Any]], 
     for other in registered:
         abc._abc_register(cls, other)  # type: ignore[attr-defined]  # `register` would ask `__subclasshook__`.
     for base in virtual:
-        abc._abc_register(base, cls)  # type: ignore[attr-defined]
+        abc._abc_register(base, cls)  # type: ignore[attr-defined]  # Not in typeshed.
 
 
 def _maker(meta: type) -> Any:
@@ -141,7 +141,7 @@ def _registered_with(cls: type) -> list[type]:
     """The classes that were registered with this one."""
     if not isinstance(cls, abc.ABCMeta):
         return []
-    registry = abc._get_dump(cls)[0]  # type: ignore[attr-defined]
+    registry = abc._get_dump(cls)[0]  # type: ignore[attr-defined]  # Not in typeshed.
     return [other for other in (reference() for reference in registry) if other is not None]
 
 
@@ -200,4 +200,5 @@ def _arguments(member: Any) -> tuple[Any, ...]:
     if kind is object:
         return ()
     function, arguments, *_ = kind.__reduce_ex__(member, 2)
-    return tuple(arguments[1:]) if function is copyreg.__newobj__ else tuple(arguments)  # type: ignore[attr-defined]
+    new_object = copyreg.__newobj__  # type: ignore[attr-defined]  # Not in typeshed.
+    return tuple(arguments[1:]) if function is new_object else tuple(arguments)

@@ -429,7 +429,7 @@ def _complete_log_handler(handler: Any, own: dict[str, Any]) -> None:
     handler.__dict__.update(own)
     logging._addHandlerRef(handler)  # type: ignore[attr-defined]  # So that it is flushed at the end, as others are.
     if handler.name:
-        logging._handlers[handler.name] = handler  # type: ignore[attr-defined]
+        logging._handlers[handler.name] = handler  # type: ignore[attr-defined]  # Not in typeshed.
 
 
 _LOCK = type(threading.Lock())

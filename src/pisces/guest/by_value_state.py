@@ -130,7 +130,7 @@ def _set_locale(name: str) -> None:
 
 def _set_filters(filters: list[Any]) -> None:
     warnings.filters[:] = filters  # type: ignore[index]  # A list, whatever typeshed says.
-    warnings._filters_mutated()  # type: ignore[attr-defined]
+    warnings._filters_mutated()  # type: ignore[attr-defined]  # Not in typeshed.
 
 
 def _set_random(state: Any) -> None:
